@@ -1,0 +1,94 @@
+# Works from a fresh clone with python3 (3.11 to 3.13) and make. Everything goes into .venv.
+# An existing .venv is kept and brought up to date; nothing outside this folder is changed.
+
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+PY     := $(BIN)/python
+STAMP  := $(VENV)/.dev-installed
+DOCS_STAMP := $(VENV)/.docs-installed
+PEER   := .venv-bench
+PEER_STAMP := $(PEER)/.peer-installed
+WORKERS ?= 2
+PYTEST_ARGS ?=
+BENCH_ARGS ?=
+
+# A bounded folder for compiled programs, shared by the test processes and kept between runs.
+export NUMLIFT_COMPILATION_CACHE_DIR ?= $(CURDIR)/output/compile-cache
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check format-check lint types layers fix bench docs smoke313 clean
+
+help: ## Show this list
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 24
+
+$(STAMP): pyproject.toml
+	@echo "==> set-up: $(VENV) with the package and its development tools (once; again when pyproject.toml changes)"
+	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
+	@$(PY) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' \
+		|| { echo "Python 3.11 to 3.13 is needed. Try: make $(MAKECMDGOALS) PYTHON=python3.11"; exit 1; }
+	@$(PY) -m pip install --quiet -e '.[dev]'
+	@touch $@
+
+setup: $(STAMP) ## Create .venv and install the package for development
+
+demo: $(STAMP) ## Run the guided tour
+	@echo "==> demo: examples/tour.py"
+	@$(PY) examples/tour.py
+
+test: $(STAMP) ## Run all tests and doctests
+	@echo "==> test: pytest with $(WORKERS) processes"
+	@$(PY) -m pytest -q -n $(WORKERS) $(PYTEST_ARGS)
+
+format-check: $(STAMP)
+	@echo "==> format: ruff format --check"
+	@$(BIN)/ruff format --check .
+
+lint: $(STAMP)
+	@echo "==> lint: ruff check"
+	@$(BIN)/ruff check .
+
+types: $(STAMP)
+	@echo "==> types: mypy"
+	@$(BIN)/mypy
+
+layers: $(STAMP)
+	@echo "==> layers: import-linter"
+	@PYTHONPATH=src $(BIN)/lint-imports
+
+check: format-check lint types layers test ## Everything that CI checks
+
+fix: $(STAMP) ## Format the code and apply the safe lint fixes
+	@echo "==> fix: ruff check --fix, ruff format"
+	@$(BIN)/ruff check --fix --quiet . || true
+	@$(BIN)/ruff format .
+
+$(PEER_STAMP): pyproject.toml
+	@echo "==> set-up: $(PEER) with the peer (jax) that the benchmarks compare with"
+	@test -x $(PEER)/bin/python || $(PY) -m venv $(PEER)
+	@$(PEER)/bin/python -m pip install --quiet 'jax>=0.10.2,<0.13' 'ml_dtypes<0.7' 'rich>=13.7,<16'
+	@touch $@
+
+bench: $(STAMP) $(PEER_STAMP) ## Compare with jax: table on screen, output/benchmarks.json
+	@echo "==> bench: numlift and jax in alternating processes"
+	@$(PY) -m benchmarks.run --peer-python $(PEER)/bin/python $(BENCH_ARGS)
+
+$(DOCS_STAMP): pyproject.toml $(STAMP)
+	@echo "==> set-up: documentation tools"
+	@$(PY) -m pip install --quiet -e '.[docs]'
+	@touch $@
+
+docs: $(DOCS_STAMP) ## Build docs/ to site/
+	@echo "==> docs: mkdocs to site/"
+	@$(BIN)/mkdocs build --strict --quiet
+	@echo "    site/index.html"
+
+smoke313: ## Run the tests marked smoke on Python 3.13, if there is one
+	@bash scripts/smoke.sh 3.13
+
+clean: ## Remove what the other targets made, environments too
+	@echo "==> clean"
+	@rm -rf $(VENV) .venv-bench .venv-3.13 output site build dist \
+		.pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
