@@ -1,0 +1,391 @@
+"""The one door to the jaxlib wheel: names, version differences, and calls kept away from `jax`.
+
+Nothing that jaxlib offers is a documented interface, so every use of it goes through this module.
+Supported: jaxlib 0.10 to 0.12. The package `jax` is never imported: jaxlib itself tries to, in
+calls that build one-device arrays in C++, and `seal` and `no_jax` stand in its way. A real `jax`
+imported earlier or later in the same process keeps working.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import types
+from collections.abc import Sequence
+from typing import Any
+
+import jaxlib.version
+import numpy as np
+from jaxlib import _hlo, _jax, xla_client
+
+VERSION: str = jaxlib.version.__version__
+"""Version of the jaxlib wheel, such as ``"0.10.2"``."""
+
+OLDEST, TOO_NEW = (0, 10), (0, 14)
+_release = tuple(int(part) for part in VERSION.split(".")[:2])
+if not OLDEST <= _release < TOO_NEW:
+    raise ImportError(
+        f"numlift: jaxlib {VERSION} is not supported.\n"
+        f"  supported: {OLDEST[0]}.{OLDEST[1]} up to, not including, {TOO_NEW[0]}.{TOO_NEW[1]}\n"
+        '  Try: pip install "jaxlib>=0.10.2,<0.14"'
+    )
+
+ArrayCopySemantics = _jax.ArrayCopySemantics
+ArrayImpl = _jax.ArrayImpl
+Client = _jax.Client
+CompileOptions = _jax.CompileOptions
+Device = _jax.Device
+DeviceAssignment = _jax.DeviceAssignment
+DeviceList = _jax.DeviceList
+HloSharding = _hlo.HloSharding
+HostBufferSemantics = _jax.HostBufferSemantics
+JaxRuntimeError = _jax.JaxRuntimeError
+LoadedExecutable = _jax.LoadedExecutable
+OpSharding = _hlo.OpSharding
+Sharding = _jax.Sharding
+Traceback = _jax.Traceback
+batched_block_until_ready = _jax.batched_block_until_ready
+
+make_cpu_client = xla_client.make_cpu_client
+make_c_api_client = xla_client.make_c_api_client
+register_custom_call_target = xla_client.register_custom_call_target
+
+
+def _install_states() -> tuple[Any, ...]:
+    """Give jaxlib the three process-wide states that it reads, unless a real jax already did.
+
+    A jax imported later replaces them with its own. Numlift passes `enable_x64=True` itself
+    wherever the state would matter, so either owner is fine. None is part of a jit key: a later
+    jax would otherwise meet our values in its keys.
+    """
+    if "jax._src.config" in sys.modules:
+        return ()
+    x64 = _jax.config.Config("numlift_x64", True)
+    disable_jit = _jax.config.Config("numlift_disable_jit", False)
+    post_hook = _jax.config.Config("numlift_post_hook", None)
+    _jax.jax_jit.set_enable_x64_state(x64)
+    _jax.jax_jit.set_disable_jit_state(disable_jit)
+    _jax.jax_jit.set_post_hook_state(post_hook)
+    _jax.set_tracebacks_enabled(False)  # one per array made: Numlift keeps source lines itself
+    return x64, disable_jit, post_hook
+
+
+_states = _install_states()
+
+
+class XlaSharding(Sharding):
+    """How jaxlib sees a placement: devices in order, memory kind, and the tiling.
+
+    The attributes are slots because a jax imported later puts properties of the same names on the
+    base class, and a property of the base wins over an instance attribute.
+
+    Args:
+        devices: `DeviceList` or sequence of devices.
+        hlo: tiling of the array over the devices; None means replicated.
+        memory_kind: name of the memory on the devices, None for the default one.
+    """
+
+    __slots__ = ("_internal_device_list", "memory_kind", "hlo")
+
+    def __init__(
+        self,
+        devices: DeviceList | Sequence[Device],
+        hlo: HloSharding | None = None,
+        memory_kind: str | None = None,
+    ) -> None:
+        super().__init__()
+        if not isinstance(devices, DeviceList):
+            devices = DeviceList(tuple(devices))
+        self._internal_device_list = devices
+        self.memory_kind = devices.default_memory_kind if memory_kind is None else memory_kind
+        self.hlo = HloSharding.replicate() if hlo is None else hlo
+
+    @property
+    def device_list(self) -> DeviceList:
+        return self._internal_device_list
+
+    def _to_xla_hlo_sharding(self, ndim: int) -> HloSharding:
+        return self.hlo
+
+
+if _release < (0, 12):
+
+    def result_handler(aval: Any, sharding: Sharding, committed: bool = True) -> Any:
+        """Builder of one output array of a run, for `consume_with_handlers`."""
+        return _jax.array_result_handler(aval, sharding, committed, _skip_checks=True)
+
+else:
+
+    def result_handler(aval: Any, sharding: Sharding, committed: bool = True) -> Any:
+        """Builder of one output array of a run, for `consume_with_handlers`."""
+        return _jax.array_result_handler(aval, sharding, committed)
+
+
+# --- keeping jax out ------------------------------------------------------------------------------
+
+_LEAF = "jax._src.sharding_impls"
+
+
+def _single_device_sharding(device: Device, memory_kind: str | None = None) -> XlaSharding:
+    return XlaSharding((device,), memory_kind=memory_kind)
+
+
+_leaf, _top = types.ModuleType(_LEAF), types.ModuleType("jax")
+_leaf.make_single_device_sharding = _single_device_sharding  # type: ignore[attr-defined]
+
+
+class _NoJax:
+    """Stand-in modules in `sys.modules` while C++ builds one-device arrays.
+
+    Counted, not locked: several threads may be inside at once, and one that waits inside for a
+    host callback must not block that callback. The first to enter installs, the last restores.
+    """
+
+    __slots__ = ("_depth", "_lock", "_saved")
+
+    def __init__(self) -> None:
+        self._depth, self._lock = 0, threading.Lock()
+        self._saved: dict[str, Any] = {}
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._depth == 0:
+                modules = sys.modules
+                self._saved = {"jax": modules.get("jax"), _LEAF: modules.get(_LEAF)}
+                modules[_LEAF] = _leaf
+                modules.setdefault("jax", _top)
+            self._depth += 1
+
+    def __exit__(self, *exc: object) -> None:
+        with self._lock:
+            self._depth -= 1
+            if self._depth == 0:
+                _restore_modules(self._saved)
+
+
+def _restore_modules(saved: dict[str, Any]) -> None:
+    for name, module in saved.items():
+        if module is None:
+            sys.modules.pop(name, None)
+        else:
+            sys.modules[name] = module
+
+
+no_jax = _NoJax()
+"""Context manager (reusable, thread-safe) around calls in which jaxlib would import `jax`."""
+
+
+class _Shape:
+    """The aval of a one-device array that C++ made by itself."""
+
+    __slots__ = ("shape", "dtype", "weak_type")
+
+    def __init__(self, shape: Sequence[int], dtype: Any, weak_type: bool = False) -> None:
+        self.shape, self.dtype, self.weak_type = tuple(shape), np.dtype(dtype), weak_type
+
+
+def _shaped(shape: Sequence[int], dtype: Any, weak_type: bool = False) -> Any:
+    """jaxlib keeps this function for good, so it serves a real jax imported later as well."""
+    real = getattr(sys.modules.get("jax.core"), "ShapedArray", None)
+    if real is None or real is _shaped:
+        return _Shape(shape, dtype, weak_type)
+    return real(shape, dtype, weak_type)
+
+
+_seal_lock = threading.Lock()
+_sealed = False
+
+
+def seal(device: Device) -> None:
+    """Fill, once, the caches of jaxlib that would otherwise import a real `jax`.
+
+    Called when the first client starts. Does nothing where `jax` is already loaded: jaxlib then
+    finds the real names, and they serve us too.
+    """
+    global _sealed
+    with _seal_lock:
+        if _sealed or "jax" in sys.modules:
+            _sealed = True
+            return
+        core = types.ModuleType("jax.core")
+        named = types.ModuleType("jax._src.named_sharding")
+        core.ShapedArray = _shaped  # type: ignore[attr-defined]
+        named.check_pspec = lambda mesh, spec: None  # type: ignore[attr-defined]
+        stand_ins = {
+            "jax": _top,
+            "jax._src": types.ModuleType("jax._src"),
+            "jax.core": core,
+            "jax._src.named_sharding": named,
+            _LEAF: _leaf,
+        }
+        sys.modules.update(stand_ins)
+        try:
+            _trigger_caches(device)
+        finally:
+            _restore_modules(dict.fromkeys(stand_ins))
+        _sealed = True
+
+
+def _trigger_caches(device: Device) -> None:
+    here = XlaSharding((device,))
+    zero = put([np.zeros(1, np.float32)], _Shape((1,), np.float32), here)
+    capsule = _jax.buffer_to_dlpack_managed_tensor(zero)
+    _jax.dlpack_managed_tensor_to_buffer(capsule, device, None)
+    mesh = types.SimpleNamespace(size=1, _internal_device_list=here._internal_device_list)
+    _jax.NamedSharding(mesh, ())
+
+
+# --- arrays ---------------------------------------------------------------------------------------
+
+batched_device_put = _jax.batched_device_put
+"""`(aval, sharding, xs, devices, committed=True, force_copy=False, host_buffer_semantics=...,
+enable_x64=None)`: always pass `enable_x64=True`, a real jax may own the state."""
+
+COPY = HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL
+ALIAS = HostBufferSemantics.ZERO_COPY
+
+
+def put(
+    pieces: Sequence[Any], aval: Any, sharding: Sharding, committed: bool = True, alias: bool = False
+) -> ArrayImpl:
+    """One array from one piece for each addressable device of `sharding`.
+
+    Args:
+        pieces: NumPy arrays or `ArrayImpl`s, in the order of the addressable devices.
+        aval: type of the whole array; comes back as `.aval`.
+        sharding: an `XlaSharding` or another subclass of `Sharding`.
+        committed: kept by the array, not used by Numlift.
+        alias: True lets the array use NumPy memory in place (later writes show through).
+    """
+    devices = list(sharding._internal_device_list.addressable_device_list)
+    return _jax.batched_device_put(
+        aval,
+        sharding,
+        pieces,
+        devices,
+        committed,
+        host_buffer_semantics=ALIAS if alias else COPY,
+        enable_x64=True,
+    )
+
+
+def assemble(
+    pieces: Sequence[ArrayImpl], aval: Any, sharding: Sharding, committed: bool = True
+) -> ArrayImpl:
+    """One array of existing one-device arrays, in device order, without copying."""
+    return ArrayImpl(aval, sharding, list(pieces), committed, _skip_checks=True)
+
+
+def shards(array: ArrayImpl) -> list[ArrayImpl]:
+    """The one-device arrays of `array`, in the order of its addressable devices."""
+    with no_jax:
+        return array._arrays
+
+
+def host_array(array: ArrayImpl) -> np.ndarray:
+    """NumPy array of a one-device or fully replicated array: a read-only view of its memory where that is possible.
+
+    A view is possible on CPU for dtypes that the buffer protocol knows (not bfloat16, float8,
+    int4); otherwise it is a copy. Waits for the value.
+
+    Raises:
+        JaxRuntimeError: the computation of the value failed, or the array was deleted or donated.
+    """
+    try:
+        return np.asarray(memoryview(array))
+    except (BufferError, TypeError):
+        pass
+    # Wait first, so that the stand-in modules are in place for microseconds only.
+    array.block_until_ready()
+    where = getattr(array._sharding, "hlo", None)
+    if where is not None and len(array._sharding.device_list) > 1:
+        if not where.is_replicated():
+            raise ValueError("host_array: the array is split over devices; read its shards")
+        array = shards(array)[0]
+    with no_jax:
+        value, _ = array._single_device_array_to_np_array_did_copy()
+    value.flags.writeable = False
+    return value
+
+
+def start_host_copy(array: ArrayImpl) -> None:
+    """Begin copying a one-device array to the host, so that `host_array` finds it there."""
+    with no_jax:
+        array._copy_single_device_array_to_host_async()
+
+
+def buffer_pointer(array: ArrayImpl) -> int:
+    """Address of the memory of a one-device array."""
+    with no_jax:
+        return array.unsafe_buffer_pointer()
+
+
+def copy_to(
+    arrays: Sequence[ArrayImpl],
+    sharding: Sharding,
+    semantics: Any = ArrayCopySemantics.REUSE_INPUT,
+) -> list[ArrayImpl]:
+    """Each array copied shard by shard to the devices of `sharding`, which must be as many.
+
+    Args:
+        arrays: arrays whose shards fit the devices of `sharding` one to one.
+        sharding: where the copies go.
+        semantics: `REUSE_INPUT` may return the same memory, `ALWAYS_COPY` never does,
+            `DONATE_INPUT` ends the life of the inputs.
+    """
+    n = len(arrays)
+    devices = [sharding._internal_device_list] * n
+    return _jax.batched_copy_array_to_devices_with_sharding(
+        list(arrays), devices, [sharding] * n, [semantics] * n
+    )
+
+
+def rewrap(array: ArrayImpl, aval: Any, sharding: Sharding) -> ArrayImpl:
+    """The same memory with another aval and sharding."""
+    return array._rewrap_with_aval_and_sharding(aval, sharding)
+
+
+if _release < (0, 12):
+
+    def to_dlpack(array: ArrayImpl, stream: int | None = None, **_: Any) -> Any:
+        """DLPack capsule that shares the memory of a one-device array (unversioned capsule)."""
+        return _jax.buffer_to_dlpack_managed_tensor(array, stream=stream)
+
+else:
+
+    def to_dlpack(
+        array: ArrayImpl,
+        stream: int | None = None,
+        max_version: tuple[int, int] | None = None,
+        copied: bool = False,
+    ) -> Any:
+        """DLPack capsule that shares the memory of a one-device array."""
+        return _jax.buffer_to_dlpack_managed_tensor(
+            array, stream=stream, max_version=max_version, copied=copied
+        )
+
+
+def from_dlpack(
+    capsule: Any, device: Device, stream: int | None = None, copy: bool | None = None
+) -> ArrayImpl:
+    """One-device array that shares the memory of a DLPack capsule where alignment allows."""
+    with no_jax:
+        return _jax.dlpack_managed_tensor_to_buffer(capsule, device, stream, copy=copy)
+
+
+# --- programs -------------------------------------------------------------------------------------
+
+
+def stablehlo_to_hlo_text(text: str | bytes) -> str:
+    """HLO text of a StableHLO module before optimisation."""
+    return _jax.mlir.mlir_module_to_xla_computation(text).as_hlo_text()
+
+
+def portable_artifact(text: str | bytes, version: str) -> bytes:
+    """Versioned StableHLO bytes, readable by other releases of the compiler."""
+    return _jax.mlir.serialize_portable_artifact(text, version)
+
+
+def live_arrays(client: Client) -> list[ArrayImpl]:
+    """All arrays that `client` holds in memory."""
+    return client.live_arrays()
