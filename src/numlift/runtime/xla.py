@@ -12,38 +12,55 @@ import sys
 import threading
 import types
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import jaxlib.version
 import numpy as np
-from jaxlib import _hlo, _jax, xla_client
+from jaxlib import _hlo, _jax, _profiler, xla_client
 
 VERSION: str = jaxlib.version.__version__
 """Version of the jaxlib wheel, such as ``"0.10.2"``."""
 
-OLDEST, TOO_NEW = (0, 10), (0, 14)
+OLDEST, TOO_NEW = (0, 10), (0, 13)
 _release = tuple(int(part) for part in VERSION.split(".")[:2])
 if not OLDEST <= _release < TOO_NEW:
     raise ImportError(
         f"numlift: jaxlib {VERSION} is not supported.\n"
         f"  supported: {OLDEST[0]}.{OLDEST[1]} up to, not including, {TOO_NEW[0]}.{TOO_NEW[1]}\n"
-        '  Try: pip install "jaxlib>=0.10.2,<0.14"'
+        'Try: pip install "jaxlib>=0.10.2,<0.13"'
     )
 
-ArrayCopySemantics = _jax.ArrayCopySemantics
-ArrayImpl = _jax.ArrayImpl
-Client = _jax.Client
-CompileOptions = _jax.CompileOptions
-Device = _jax.Device
-DeviceAssignment = _jax.DeviceAssignment
-DeviceList = _jax.DeviceList
-HloSharding = _hlo.HloSharding
-HostBufferSemantics = _jax.HostBufferSemantics
-JaxRuntimeError = _jax.JaxRuntimeError
-LoadedExecutable = _jax.LoadedExecutable
-OpSharding = _hlo.OpSharding
-Sharding = _jax.Sharding
-Traceback = _jax.Traceback
+if TYPE_CHECKING:  # the wheel has no type stubs
+    ArrayCopySemantics: TypeAlias = Any
+    ArrayImpl: TypeAlias = Any
+    Client: TypeAlias = Any
+    CompileOptions: TypeAlias = Any
+    Device: TypeAlias = Any
+    DeviceAssignment: TypeAlias = Any
+    DeviceList: TypeAlias = Any
+    HloSharding: TypeAlias = Any
+    HostBufferSemantics: TypeAlias = Any
+    LoadedExecutable: TypeAlias = Any
+    OpSharding: TypeAlias = Any
+    Sharding: TypeAlias = Any
+    Traceback: TypeAlias = Any
+    JaxRuntimeError: TypeAlias = RuntimeError
+else:
+    ArrayCopySemantics = _jax.ArrayCopySemantics
+    ArrayImpl = _jax.ArrayImpl
+    Client = _jax.Client
+    CompileOptions = _jax.CompileOptions
+    Device = _jax.Device
+    DeviceAssignment = _jax.DeviceAssignment
+    DeviceList = _jax.DeviceList
+    HloSharding = _hlo.HloSharding
+    HostBufferSemantics = _jax.HostBufferSemantics
+    JaxRuntimeError = _jax.JaxRuntimeError
+    LoadedExecutable = _jax.LoadedExecutable
+    OpSharding = _hlo.OpSharding
+    Sharding = _jax.Sharding
+    Traceback = _jax.Traceback
+
 batched_block_until_ready = _jax.batched_block_until_ready
 
 make_cpu_client = xla_client.make_cpu_client
@@ -85,7 +102,7 @@ class XlaSharding(Sharding):
         memory_kind: name of the memory on the devices, None for the default one.
     """
 
-    __slots__ = ("_internal_device_list", "memory_kind", "hlo")
+    __slots__ = ("_internal_device_list", "hlo", "memory_kind")
 
     def __init__(
         self,
@@ -178,7 +195,7 @@ no_jax = _NoJax()
 class _Shape:
     """The aval of a one-device array that C++ made by itself."""
 
-    __slots__ = ("shape", "dtype", "weak_type")
+    __slots__ = ("dtype", "shape", "weak_type")
 
     def __init__(self, shape: Sequence[int], dtype: Any, weak_type: bool = False) -> None:
         self.shape, self.dtype, self.weak_type = tuple(shape), np.dtype(dtype), weak_type
@@ -246,7 +263,11 @@ ALIAS = HostBufferSemantics.ZERO_COPY
 
 
 def put(
-    pieces: Sequence[Any], aval: Any, sharding: Sharding, committed: bool = True, alias: bool = False
+    pieces: Sequence[Any],
+    aval: Any,
+    sharding: Sharding,
+    committed: bool = True,
+    alias: bool = False,
 ) -> ArrayImpl:
     """One array from one piece for each addressable device of `sharding`.
 
@@ -283,7 +304,7 @@ def shards(array: ArrayImpl) -> list[ArrayImpl]:
 
 
 def host_array(array: ArrayImpl) -> np.ndarray:
-    """NumPy array of a one-device or fully replicated array: a read-only view of its memory where that is possible.
+    """NumPy array of a one-device or replicated array: a read-only view of its memory if possible.
 
     A view is possible on CPU for dtypes that the buffer protocol knows (not bfloat16, float8,
     int4); otherwise it is a copy. Waits for the value.
@@ -389,3 +410,20 @@ def portable_artifact(text: str | bytes, version: str) -> bytes:
 def live_arrays(client: Client) -> list[ArrayImpl]:
     """All arrays that `client` holds in memory."""
     return client.live_arrays()
+
+
+# --- plugins and processes ------------------------------------------------------------------------
+
+
+def load_plugin(platform: str, library: str) -> Any:
+    """Open the shared library of a PJRT plugin and start it; the handle that extensions want."""
+    api = _jax.load_pjrt_plugin(platform, library, None)
+    _profiler.register_plugin_profiler(api)
+    if not _jax.pjrt_plugin_initialized(platform):
+        _jax.initialize_pjrt_plugin(platform)
+    return api
+
+
+def make_gloo_collectives(link: Any) -> Any:
+    """Collectives between CPU processes over TCP."""
+    return _jax.make_gloo_tcp_collectives(distributed_client=link)
