@@ -1,0 +1,58 @@
+"""Shardings as text of the `sdy` dialect."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from .mesh import AbstractMesh, Mesh
+from .named import NamedSharding
+from .spec import UNCONSTRAINED, PartitionSpec
+
+
+def _quoted(names: Any) -> str:
+    return ", ".join(json.dumps(n, ensure_ascii=False) for n in names)
+
+
+def sdy_text(mesh: Mesh | AbstractMesh, name: str = "mesh") -> str:
+    """The module-level operation that declares `mesh`.
+
+    Devices are not listed: position i of the mesh is partition i of the program.
+
+    Example:
+        >>> sdy_text(AbstractMesh((4, 2), ("x", "y")))
+        'sdy.mesh @mesh = <["x"=4, "y"=2]>'
+    """
+    axes = ", ".join(
+        f"{json.dumps(axis, ensure_ascii=False)}={size}" for axis, size in mesh.shape.items()
+    )
+    return f"sdy.mesh @{name} = <[{axes}]>"
+
+
+def sdy_spec_text(spec: PartitionSpec, ndim: int, name: str = "mesh") -> str:
+    """The inner form `<@mesh, [{"x"}, {}]>` that `sdy.sharding_constraint` takes.
+
+    `{?}` is a dimension left to the compiler.
+
+    Example:
+        >>> sdy_spec_text(PartitionSpec("x", None, ("y", "z")), 3)
+        '<@mesh, [{"x"}, {}, {"y", "z"}]>'
+    """
+    dims = []
+    for entry in spec.padded(ndim):
+        if entry is UNCONSTRAINED:
+            dims.append("{?}")
+        elif entry is None:
+            dims.append("{}")
+        else:
+            names = (entry,) if isinstance(entry, str) else entry
+            dims.append("{" + _quoted(names) + "}")
+    unreduced = ""
+    if spec.unreduced:
+        unreduced = f", unreduced={{{_quoted(sorted(spec.unreduced))}}}"
+    return f"<@{name}, [{', '.join(dims)}]{unreduced}>"
+
+
+def sdy_sharding_text(sharding: NamedSharding, ndim: int, name: str = "mesh") -> str:
+    """The attribute for an argument or result: `#sdy.sharding<@mesh, [{"x"}, {}]>`."""
+    return "#sdy.sharding" + sdy_spec_text(sharding.spec, ndim, name)
