@@ -1,0 +1,631 @@
+"""Every flag of Numlift: what it means, its default, its environment variable, its scope.
+
+Three kinds of flags:
+
+* *state* flags change what is traced or compiled. They live in one interned `State`; every cache
+  key contains `current()`.
+* *watch* flags only observe or guard (logging, transfer guards). They live in one `Watch` and are
+  in no cache key.
+* *process* flags are plain values of the whole process (platforms, cache directory, log level).
+
+State and watch flags have a global value, set by `config.update`, and can be overridden for the
+current thread or task by a scope: ``with enable_x64(): ...``. Scopes also work as decorators.
+The environment variable of a flag is ``NUMLIFT_`` and its name in capitals.
+"""
+
+from __future__ import annotations
+
+import difflib
+import enum
+import functools
+import os
+import threading
+import weakref
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Any, NamedTuple, TypeVar
+
+from .errors import DeviceError, ValueArgumentError
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Flag(NamedTuple):
+    """One flag: `check` turns a given value (or environment text) into the stored one."""
+
+    name: str
+    kind: str
+    default: Any
+    check: Callable[[str, Any], Any]
+    help: str
+
+
+def _wrong(name: str, value: Any, wanted: str) -> ValueArgumentError:
+    return ValueArgumentError(
+        f"config.update: {name} must be {wanted}\n  value: {value!r}\n"
+        f"Try: config.update({name!r}, ...) with {wanted}"
+    )
+
+
+_TRUE = frozenset({"1", "true", "t", "yes", "y", "on"})
+_FALSE = frozenset({"0", "false", "f", "no", "n", "off", ""})
+
+
+def _bool(name: str, value: Any) -> bool:
+    if isinstance(value, str):
+        low = value.strip().lower()
+        if low in _TRUE:
+            return True
+        if low in _FALSE:
+            return False
+    elif value is True or value is False or (type(value) is int and value in (0, 1)):
+        return bool(value)
+    elif type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_"):
+        return bool(value)
+    raise _wrong(name, value, "True or False")
+
+
+def _int(least: int) -> Callable[[str, Any], int]:
+    def check(name: str, value: Any) -> int:
+        try:
+            number = int(value) if isinstance(value, str) else value.__index__()
+        except (AttributeError, ValueError):
+            raise _wrong(name, value, f"an integer >= {least}") from None
+        if number < least:
+            raise _wrong(name, value, f"an integer >= {least}")
+        return number
+
+    return check
+
+
+def _seconds(name: str, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise _wrong(name, value, "a number of seconds") from None
+    if not number >= 0:
+        raise _wrong(name, value, "a number of seconds >= 0")
+    return number
+
+
+def _optional(check: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
+    def optional(name: str, value: Any) -> Any:
+        if value is None or (isinstance(value, str) and value.strip().lower() in ("", "none")):
+            return None
+        return check(name, value)
+
+    return optional
+
+
+def _choice(*allowed: str) -> Callable[[str, Any], str]:
+    def check(name: str, value: Any) -> str:
+        text = value.name.lower() if isinstance(value, enum.Enum) else value
+        if text not in allowed:
+            raise _wrong(name, value, "one of " + ", ".join(repr(a) for a in allowed))
+        return text
+
+    return check
+
+
+def _text(name: str, value: Any) -> str:
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
+    if not isinstance(value, str):
+        raise _wrong(name, value, "a string")
+    return value
+
+
+def _log_level(name: str, value: Any) -> str:
+    levels = ("NOTSET", "DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+    if type(value) is int and value % 10 == 0 and 0 <= value <= 50:
+        return levels[value // 10]
+    return _choice(*levels)(name, value.upper() if isinstance(value, str) else value)
+
+
+def _anything(name: str, value: Any) -> Any:
+    return value
+
+
+def _prng_impl(name: str, value: Any) -> str:
+    value = getattr(value, "name", value)
+    if value not in prng_impls:
+        raise _wrong(name, value, "one of " + ", ".join(repr(p) for p in sorted(prng_impls)))
+    return value
+
+
+prng_impls: set[str] = {"threefry2x32", "rbg", "unsafe_rbg"}
+"""Names that `default_prng_impl` accepts; `random` adds those that users register."""
+
+_PRECISIONS = _optional(
+    _choice(
+        "default", "high", "highest", "fastest", "bfloat16", "bfloat16_3x", "tensorfloat32",
+        "float32", "ANY_F8_ANY_F8_F32", "ANY_F8_ANY_F8_F32_FAST_ACCUM", "ANY_F8_ANY_F8_ANY",
+        "ANY_F8_ANY_F8_ANY_FAST_ACCUM", "F16_F16_F16", "F16_F16_F32", "BF16_BF16_BF16",
+        "BF16_BF16_F32", "BF16_BF16_F32_X3", "BF16_BF16_F32_X6", "BF16_BF16_F32_X9",
+        "TF32_TF32_F32", "TF32_TF32_F32_X3", "F32_F32_F32", "F64_F64_F64",
+    )
+)  # fmt: skip
+_GUARDS = _choice("allow", "log", "disallow", "log_explicit", "disallow_explicit")
+
+_FLAGS = (
+    Flag("enable_x64", "state", False, _bool, "64-bit dtypes are available and the default"),
+    Flag("default_matmul_precision", "state", None, _PRECISIONS, "precision of products"),
+    Flag("numpy_rank_promotion", "state", "allow", _choice("allow", "warn", "raise"),
+         "implicit broadcasting between different numbers of dimensions"),
+    Flag("numpy_dtype_promotion", "state", "standard", _choice("standard", "strict"),
+         "'strict' refuses implicit promotion between dtypes that are not weak"),
+    Flag("debug_nans", "state", False, _bool, "raise where a NaN first appears"),
+    Flag("debug_infs", "state", False, _bool, "raise where an infinity first appears"),
+    Flag("debug_key_reuse", "state", False, _bool, "raise if a random key is consumed twice"),
+    Flag("disable_jit", "state", False, _bool, "run jitted functions op by op"),
+    Flag("check_tracer_leaks", "state", False, _bool, "raise if a traced value outlives its trace"),
+    Flag("enable_checks", "state", False, _bool, "verify graphs after every pass"),
+    Flag("default_device", "state", None, _anything, "device for new arrays"),
+    Flag("default_prng_impl", "state", "threefry2x32", _prng_impl, "generator of new random keys"),
+    Flag("threefry_partitionable", "state", True, _bool, "random bits do not depend on sharding"),
+    Flag("enable_custom_prng", "state", False, _bool, "random.PRNGKey makes typed keys"),
+    Flag("random_seed_offset", "state", 0, _int(-(2**63)), "added to every seed of a new key"),
+    Flag("softmax_custom_jvp", "state", True, _bool, "softmax has its own derivative rule"),
+    Flag("mesh", "state", None, _anything, "mesh set by `set_mesh`"),
+    Flag("log_compiles", "watch", False, _bool, "log every compilation"),
+    Flag("explain_cache_misses", "watch", False, _bool, "log why a jitted function traces again"),
+    Flag("transfer_guard_host_to_device", "watch", "allow", _GUARDS, "implicit host to device"),
+    Flag("transfer_guard_device_to_device", "watch", "allow", _GUARDS, "implicit device to device"),
+    Flag("transfer_guard_device_to_host", "watch", "allow", _GUARDS, "implicit device to host"),
+    Flag("platforms", "process", None, _optional(_text), "comma-separated platforms, best first"),
+    Flag("num_cpu_devices", "process", None, _optional(_int(1)), "devices of the CPU client"),
+    Flag("enable_compilation_cache", "process", True, _bool, "keep compiled programs on disk"),
+    Flag("compilation_cache_dir", "process", None, _optional(_text), "where; None: the user's cache"),
+    Flag("compilation_cache_max_bytes", "process", 2 << 30, _int(-1), "its limit; -1: none"),
+    Flag("persistent_cache_min_compile_time_secs", "process", 0.0, _seconds,
+         "programs that compile faster are not kept"),
+    Flag("persistent_cache_min_entry_size_bytes", "process", 0, _int(-1),
+         "smaller programs are not kept"),
+    Flag("raise_persistent_cache_errors", "process", False, _bool, "raise instead of warning"),
+    Flag("log_level", "process", "WARNING", _log_level, "level of the 'numlift' logger"),
+    Flag("traceback_filtering", "process", "auto",
+         _choice("auto", "off", "tracebackhide", "remove_frames", "quiet_remove_frames"),
+         "how Numlift's own frames are hidden from tracebacks"),
+)  # fmt: skip
+
+flags: dict[str, Flag] = {flag.name: flag for flag in _FLAGS}
+"""Every flag by name."""
+
+_ALIASES = {
+    "x64_enabled": "enable_x64",
+    "platform_name": "platforms",
+    "compilation_cache_max_size": "compilation_cache_max_bytes",
+    "logging_level": "log_level",
+}
+_GUARD_NAMES = tuple(name for name in flags if name.startswith("transfer_guard_"))
+_BACKEND_FLAGS = frozenset({"platforms", "num_cpu_devices"})
+_STATE_NAMES = tuple(f.name for f in _FLAGS if f.kind == "state")
+_WATCH_NAMES = tuple(f.name for f in _FLAGS if f.kind == "watch")
+
+
+class State:
+    """Values of all flags that change what is traced or compiled.
+
+    Immutable and interned: equal states are the same object, so a cache key may hold it. Read
+    flags as attributes: ``current().enable_x64``.
+    """
+
+    __slots__ = (*_STATE_NAMES, "__weakref__")
+
+    enable_x64: bool
+    default_matmul_precision: str | None
+    numpy_rank_promotion: str
+    numpy_dtype_promotion: str
+    debug_nans: bool
+    debug_infs: bool
+    debug_key_reuse: bool
+    disable_jit: bool
+    check_tracer_leaks: bool
+    enable_checks: bool
+    default_device: Any
+    default_prng_impl: str
+    threefry_partitionable: bool
+    enable_custom_prng: bool
+    random_seed_offset: int
+    softmax_custom_jvp: bool
+    mesh: Any
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"State is immutable: cannot set {name}; use config.update or a scope")
+
+    def values(self) -> dict[str, Any]:
+        """Flag name to value."""
+        return {name: getattr(self, name) for name in _STATE_NAMES}
+
+    def __repr__(self) -> str:
+        changed = (
+            f"{n}={v!r}" for n, v in self.values().items() if v is not flags[n].default
+        )
+        return f"State({', '.join(changed)})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _state_from, (self.values(),)
+
+
+class Watch:
+    """Values of the flags that observe or guard and change no program."""
+
+    __slots__ = _WATCH_NAMES
+
+    log_compiles: bool
+    explain_cache_misses: bool
+    transfer_guard_host_to_device: str
+    transfer_guard_device_to_device: str
+    transfer_guard_device_to_host: str
+
+
+_interned: weakref.WeakValueDictionary[tuple, State] = weakref.WeakValueDictionary()
+_lock = threading.RLock()
+
+
+def _state_from(values: dict[str, Any]) -> State:
+    """The one `State` with these values (missing flags have their default)."""
+    key = tuple([values[n] if n in values else flags[n].default for n in _STATE_NAMES])
+    # True == 1 in a tuple key: every value went through its flag's check, so types are uniform.
+    with _lock:
+        known = _interned.get(key)
+        if known is None:
+            known = object.__new__(State)
+            for name, value in zip(_STATE_NAMES, key, strict=True):
+                object.__setattr__(known, name, value)
+            _interned[key] = known
+        return known
+
+
+def _watch_from(values: dict[str, Any]) -> Watch:
+    made = Watch()
+    for name in _WATCH_NAMES:
+        setattr(made, name, values.get(name, flags[name].default))
+    return made
+
+
+class _Layer:
+    """The global values (no parent), or the overrides of one open scope over those below."""
+
+    __slots__ = ("changes", "parent", "base", "state", "watch")
+
+    def __init__(self, changes: dict[str, Any], parent: _Layer | None, base: _Layer | None):
+        self.changes, self.parent, self.base = changes, parent, base
+        values = changes if base is None else {**base.changes, **changes}
+        self.state = _state_from(values)
+        self.watch = _watch_from(values)
+
+    def rebase(self) -> _Layer:
+        """Recompute after a global flag changed while this scope is open."""
+        base = _base
+        values = {**base.changes, **self.changes}
+        self.state, self.watch = _state_from(values), _watch_from(values)
+        self.base = base
+        return self
+
+
+def _from_environment() -> dict[str, Any]:
+    found = {}
+    for flag in _FLAGS:
+        text = os.environ.get("NUMLIFT_" + flag.name.upper())
+        if text is not None:
+            found[flag.name] = flag.check(flag.name, text)
+    guard = os.environ.get("NUMLIFT_TRANSFER_GUARD")
+    if guard is not None:
+        for name in _GUARD_NAMES:
+            found.setdefault(name, flags[name].check("transfer_guard", guard))
+    return found
+
+
+_start = _from_environment()
+_process: dict[str, Any] = {
+    f.name: _start.get(f.name, f.default) for f in _FLAGS if f.kind == "process"
+}
+_base = _Layer({n: v for n, v in _start.items() if flags[n].kind != "process"}, None, None)
+_local: ContextVar[_Layer | None] = ContextVar("numlift_config", default=None)
+_backend_made = False
+
+
+def current() -> State:
+    """The trace-relevant flags in force here: global values under this thread's open scopes."""
+    layer = _local.get()
+    if layer is None:
+        return _base.state
+    if layer.base is _base:
+        return layer.state
+    return layer.rebase().state
+
+
+def watch() -> Watch:
+    """The observing flags in force here (logging, transfer guards)."""
+    layer = _local.get()
+    if layer is None:
+        return _base.watch
+    if layer.base is _base:
+        return layer.watch
+    return layer.rebase().watch
+
+
+def _known(name: str) -> str:
+    """Canonical flag name: ``jax_`` or ``numlift_`` in front and aliases are accepted."""
+    short = name.lower() if isinstance(name, str) else name
+    if short not in flags:
+        for prefix in ("jax_", "numlift_"):
+            if isinstance(short, str) and short.startswith(prefix):
+                short = short[len(prefix) :]
+                break
+        short = _ALIASES.get(short, short)
+    if short in flags or short == "transfer_guard":
+        return short
+    close = difflib.get_close_matches(str(short), [*flags, *_ALIASES, "transfer_guard"], n=1)
+    hint = f"\nTry: config.update({close[0]!r}, ...)" if close else ""
+    raise _UnknownFlagError(f"config: there is no flag {name!r}{hint}")
+
+
+class _UnknownFlagError(ValueArgumentError, AttributeError):
+    """Unknown flag name (an AttributeError as well: it may come from an attribute read)."""
+
+
+def _checked(changes: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for given, value in changes.items():
+        name = _known(given)
+        if name == "transfer_guard":
+            found.update({n: flags[n].check("transfer_guard", value) for n in _GUARD_NAMES})
+        else:
+            found[name] = flags[name].check(name, value)
+    return found
+
+
+def update(name: str, value: Any) -> None:
+    """Set the global value of a flag, for all threads.
+
+    Scopes that are open elsewhere keep their own overrides and see the change of all other flags.
+
+    Args:
+        name: flag name; ``jax_`` in front is accepted.
+        value: its new value.
+
+    Raises:
+        ValueArgumentError: no such flag, or a value that the flag does not take.
+        DeviceError: a flag of the backend after devices were first used.
+
+    Example:
+        >>> update("numpy_rank_promotion", "raise")
+        >>> current().numpy_rank_promotion
+        'raise'
+        >>> update("numpy_rank_promotion", "allow")
+    """
+    global _base
+    changes = _checked({name: value})
+    with _lock:
+        for flag_name, new in changes.items():
+            if flags[flag_name].kind != "process":
+                _base = _Layer({**_base.changes, flag_name: new}, None, None)
+            elif _process[flag_name] != new:
+                if flag_name in _BACKEND_FLAGS and _backend_made:
+                    raise _too_late(flag_name, new)
+                _process[flag_name] = new
+
+
+def _too_late(name: str, new: Any) -> DeviceError:
+    return DeviceError(
+        f"config.update: {name} cannot change once devices are in use\n"
+        f"  now: {_process[name]!r}\n  asked for: {new!r}\n"
+        f"Try: call config.update({name!r}, {new!r}) right after `import numlift`, or set the "
+        f"environment variable NUMLIFT_{name.upper()}"
+    )
+
+
+def get(name: str) -> Any:
+    """The value of a flag in force here.
+
+    Example:
+        >>> get("jax_disable_jit")
+        False
+    """
+    known = _known(name)
+    if known == "transfer_guard":
+        values = {getattr(watch(), n) for n in _GUARD_NAMES}
+        return values.pop() if len(values) == 1 else None
+    kind = flags[known].kind
+    if kind == "process":
+        return _process[known]
+    return getattr(current() if kind == "state" else watch(), known)
+
+
+def freeze_backend() -> None:
+    """Called by the runtime when it makes its client: platform flags are fixed from now on."""
+    global _backend_made
+    _backend_made = True
+
+
+class replace:  # noqa: N801  (reads as a function)
+    """Scope that overrides flags for the current thread or task; also a decorator.
+
+    One object may be entered repeatedly, nested, and from several threads.
+
+    Args:
+        **changes: state or watch flags and their values.
+
+    Example:
+        >>> with replace(enable_x64=True, debug_nans=True):
+        ...     current().enable_x64
+        True
+        >>> current().enable_x64
+        False
+    """
+
+    __slots__ = ("changes",)
+
+    def __init__(self, **changes: Any) -> None:
+        self.changes = _checked(changes)
+        for name in self.changes:
+            if flags[name].kind == "process":
+                raise ValueArgumentError(
+                    f"config.replace: {name} is one value for the whole process\n"
+                    f"Try: config.update({name!r}, {self.changes[name]!r})"
+                )
+
+    def __enter__(self) -> None:
+        parent = _local.get()
+        changes = self.changes if parent is None else {**parent.changes, **self.changes}
+        _local.set(_Layer(changes, parent, _base))
+
+    def __exit__(self, *exc: object) -> None:
+        layer = _local.get()
+        assert layer is not None, "scope left without being entered in this context"
+        _local.set(layer.parent)
+
+    def __call__(self, f: F) -> F:
+        @functools.wraps(f)
+        def in_scope(*args: Any, **kwargs: Any) -> Any:
+            with self:
+                return f(*args, **kwargs)
+
+        return in_scope  # type: ignore[return-value]
+
+
+def enable_x64(new_val: bool = True) -> replace:
+    """Scope with 64-bit dtypes available (or not)."""
+    return replace(enable_x64=new_val)
+
+
+def disable_jit(disable: bool = True) -> replace:
+    """Scope in which jitted functions run op by op, so that prints and debuggers see values."""
+    return replace(disable_jit=disable)
+
+
+def default_matmul_precision(precision: Any) -> replace:
+    """Scope with this precision for products that name none: ``"highest"``, ``"tensorfloat32"``."""
+    return replace(default_matmul_precision=precision)
+
+
+def numpy_rank_promotion(mode: str) -> replace:
+    """Scope in which broadcasting over new dimensions is ``"allow"``, ``"warn"`` or ``"raise"``."""
+    return replace(numpy_rank_promotion=mode)
+
+
+def numpy_dtype_promotion(mode: str) -> replace:
+    """Scope with ``"standard"`` or ``"strict"`` dtype promotion."""
+    return replace(numpy_dtype_promotion=mode)
+
+
+def debug_nans(new_val: bool = True) -> replace:
+    """Scope that raises where a NaN first appears."""
+    return replace(debug_nans=new_val)
+
+
+def debug_infs(new_val: bool = True) -> replace:
+    """Scope that raises where an infinity first appears."""
+    return replace(debug_infs=new_val)
+
+
+def debug_key_reuse(new_val: bool = True) -> replace:
+    """Scope that raises if a random key is consumed twice."""
+    return replace(debug_key_reuse=new_val)
+
+
+def check_tracer_leaks(new_val: bool = True) -> replace:
+    """Scope that raises if a traced value outlives its trace."""
+    return replace(check_tracer_leaks=new_val)
+
+
+checking_leaks = check_tracer_leaks
+
+
+def enable_checks(new_val: bool = True) -> replace:
+    """Scope in which graphs are verified after every pass."""
+    return replace(enable_checks=new_val)
+
+
+def default_device(device: Any) -> replace:
+    """Scope whose new arrays and computations go to this device (or platform name)."""
+    return replace(default_device=device)
+
+
+def default_prng_impl(impl: str) -> replace:
+    """Scope with this generator for new random keys: threefry2x32, rbg or unsafe_rbg."""
+    return replace(default_prng_impl=impl)
+
+
+def threefry_partitionable(new_val: bool = True) -> replace:
+    """Scope with (or without) random bits that do not depend on how an array is sharded."""
+    return replace(threefry_partitionable=new_val)
+
+
+def enable_custom_prng(new_val: bool = True) -> replace:
+    """Scope in which `random.PRNGKey` makes typed keys."""
+    return replace(enable_custom_prng=new_val)
+
+
+def softmax_custom_jvp(new_val: bool = True) -> replace:
+    """Scope with (or without) softmax's own derivative rule."""
+    return replace(softmax_custom_jvp=new_val)
+
+
+def log_compiles(new_val: bool = True) -> replace:
+    """Scope that logs every compilation."""
+    return replace(log_compiles=new_val)
+
+
+def explain_cache_misses(new_val: bool = True) -> replace:
+    """Scope that logs why a jitted function is traced again."""
+    return replace(explain_cache_misses=new_val)
+
+
+def transfer_guard(level: str) -> replace:
+    """Scope that allows, logs or disallows implicit transfers in all three directions."""
+    return replace(transfer_guard=level)
+
+
+def transfer_guard_host_to_device(level: str) -> replace:
+    """Scope that allows, logs or disallows implicit transfers from host to device."""
+    return replace(transfer_guard_host_to_device=level)
+
+
+def transfer_guard_device_to_device(level: str) -> replace:
+    """Scope that allows, logs or disallows implicit transfers between devices."""
+    return replace(transfer_guard_device_to_device=level)
+
+
+def transfer_guard_device_to_host(level: str) -> replace:
+    """Scope that allows, logs or disallows implicit transfers from device to host."""
+    return replace(transfer_guard_device_to_host=level)
+
+
+class Config:
+    """What users see as `numlift.config`: flags as attributes, and `update`.
+
+    Example:
+        >>> config.enable_x64, config.jax_enable_x64
+        (False, False)
+    """
+
+    __slots__ = ()
+
+    update = staticmethod(update)
+    get = staticmethod(get)
+    current = staticmethod(current)
+    watch = staticmethod(watch)
+    replace = staticmethod(replace)
+    freeze_backend = staticmethod(freeze_backend)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return get(name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"config.{name} = ...: use config.update({name!r}, {value!r})")
+
+    def __dir__(self) -> list[str]:
+        return [*object.__dir__(self), *flags]
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """Every flag and its value in force here."""
+        return {name: get(name) for name in flags}
+
+
+config = Config()

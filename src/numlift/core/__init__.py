@@ -1,0 +1,1 @@
+"""Types, operations, graphs and tracing: what every other layer is built on."""

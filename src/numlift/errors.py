@@ -1,0 +1,266 @@
+"""Every exception of Numlift, and the way their messages are built.
+
+One class stands for one kind of mistake. Each is also a subclass of the built-in exception that
+NumPy (or Python) raises for the same mistake, so existing ``except`` clauses keep working.
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+import sys
+from collections.abc import Callable, Mapping
+from types import CodeType, FrameType
+from typing import Any
+
+import numpy as np
+
+__all__ = [
+    "ArgumentError",
+    "AxisError",
+    "CompileError",
+    "ConcretizationTypeError",
+    "DTypeError",
+    "DeletedBufferError",
+    "DeviceError",
+    "DonationError",
+    "GradError",
+    "GraphVerifyError",
+    "ImmutableArrayError",
+    "IndexingError",
+    "InternalError",
+    "KeyReuseError",
+    "NonConcreteBooleanIndexError",
+    "NumliftError",
+    "ShapeError",
+    "ShardingError",
+    "TracerArrayConversionError",
+    "TracerBoolConversionError",
+    "TracerIntegerConversionError",
+    "TreeError",
+    "TypePromotionError",
+    "UnboundAxisError",
+    "UnexpectedTracerError",
+    "ValueArgumentError",
+    "VmapError",
+    "explain",
+    "locate",
+]
+
+
+class NumliftError(Exception):
+    """Base class of every exception that Numlift raises on purpose."""
+
+
+class ShapeError(NumliftError, ValueError):
+    """Shapes of operands do not fit together, or a shape is impossible."""
+
+
+class DTypeError(NumliftError, TypeError):
+    """A dtype is unknown, unsupported, or wrong for this function."""
+
+
+class AxisError(NumliftError, np.exceptions.AxisError):
+    """An axis is out of range or repeated. Also NumPy's `AxisError` (ValueError, IndexError)."""
+
+    def __init__(self, message: str) -> None:
+        np.exceptions.AxisError.__init__(self, message)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self),)
+
+
+class ArgumentError(NumliftError, TypeError):
+    """An argument has the wrong Python type, is missing, or is not accepted."""
+
+
+class ValueArgumentError(NumliftError, ValueError):
+    """An argument has the right type and a value that is not allowed."""
+
+
+class IndexingError(NumliftError, IndexError):
+    """An index is malformed, has too many entries, or is statically out of range."""
+
+
+class TypePromotionError(NumliftError, ValueError):
+    """Dtypes have no implicit common dtype, or strict promotion forbids it."""
+
+
+class ConcretizationTypeError(NumliftError, TypeError):
+    """A concrete Python value was needed where only a traced value is known."""
+
+
+class TracerArrayConversionError(NumliftError, TypeError):
+    """A traced value was converted to a NumPy array."""
+
+
+class TracerBoolConversionError(ConcretizationTypeError):
+    """A traced value was used as the condition of a Python `if`, `while`, `and` or `or`."""
+
+
+class TracerIntegerConversionError(NumliftError, TypeError):
+    """A traced value was used where Python needs an integer, such as a list index."""
+
+
+class NonConcreteBooleanIndexError(IndexingError):
+    """A traced boolean mask was used as an index: the shape of the result is unknown."""
+
+
+class UnexpectedTracerError(NumliftError, TypeError):
+    """A traced value leaked out of the function that was being traced."""
+
+
+class KeyReuseError(NumliftError, RuntimeError):
+    """A random key was consumed twice while `debug_key_reuse` is on."""
+
+
+class GradError(NumliftError, TypeError):
+    """A function cannot be differentiated as asked: wrong output, input or rule."""
+
+
+class TreeError(NumliftError, ValueError):
+    """Trees of containers (pytrees) do not have the structure that is needed."""
+
+
+class ShardingError(NumliftError, ValueError):
+    """Shardings, meshes and partition specs do not fit the arrays or each other."""
+
+
+class DeviceError(NumliftError, RuntimeError):
+    """A device or platform is missing, or arrays live on incompatible devices."""
+
+
+class CompileError(NumliftError, RuntimeError):
+    """XLA refused a program that Numlift built."""
+
+
+class ImmutableArrayError(NumliftError, TypeError):
+    """An array was assigned to in place. Use ``x.at[i].set(v)``."""
+
+
+class DeletedBufferError(NumliftError, RuntimeError):
+    """An array was used after it was deleted or donated."""
+
+
+class DonationError(NumliftError, ValueError):
+    """Arguments cannot be donated as asked."""
+
+
+class UnboundAxisError(NumliftError, NameError):
+    """A collective names a mapped axis that does not exist here."""
+
+
+class VmapError(NumliftError, ValueError):
+    """`vmap` was given axes or sizes that do not fit its arguments."""
+
+
+class GraphVerifyError(NumliftError, AssertionError):
+    """A graph broke one of its invariants: a mistake inside Numlift or in a user's op."""
+
+
+class InternalError(NumliftError, RuntimeError):
+    """Something that cannot happen did: a mistake inside Numlift."""
+
+
+def explain(
+    function: str,
+    rule: str,
+    operands: Mapping[str, Any] | None = None,
+    line: str | None = None,
+    try_: str | None = None,
+) -> str:
+    """The text of an error message in the form that all of Numlift uses.
+
+    Call it only after a check has failed: it builds strings and looks at the stack.
+
+    Args:
+        function: public name of the function that was called, such as ``"reshape"``.
+        rule: the rule that broke, with axes and sizes.
+        operands: name of an operand to its type or value; the `repr` of each is printed.
+        line: ``file:line: source`` of the user's own call. By default `locate()` finds it.
+        try_: one concrete change that would help, without the word "Try".
+
+    Returns:
+        The message, several lines.
+
+    Example:
+        >>> print(explain("add", "shapes differ in axis 0 (3 and 4)", {"x": 3.0},
+        ...               line="model.py:7: y = a + b", try_="a[:, None] + b"))
+        add: shapes differ in axis 0 (3 and 4)
+          x: 3.0
+          at model.py:7: y = a + b
+        Try: a[:, None] + b
+    """
+    if line is None:
+        line = locate()
+    parts = [f"{function}: {rule}"]
+    if operands:
+        parts += [f"  {name}: {_short(value)}" for name, value in operands.items()]
+    if line is not None:
+        parts.append(f"  at {line}")
+    if try_ is not None:
+        parts.append(f"Try: {try_}")
+    return "\n".join(parts)
+
+
+def _short(value: Any, limit: int = 200) -> str:
+    """`repr` of an operand; a NumPy array by its type only; long ones are cut."""
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype.name}{list(value.shape)}".replace(" ", "")
+    text = repr(value)
+    return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_inside: dict[str, bool] = {}
+
+
+def is_internal(code: CodeType) -> bool:
+    """Whether a code object belongs to Numlift itself (not to its user)."""
+    name = code.co_filename
+    known = _inside.get(name)
+    if known is None:
+        known = _inside[name] = os.path.abspath(name).startswith(_PACKAGE)
+    return known
+
+
+def user_frame(frame: FrameType | None) -> FrameType | None:
+    """The innermost frame at or above `frame` that is not Numlift's own, or None."""
+    while frame is not None and is_internal(frame.f_code):
+        frame = frame.f_back
+    return frame
+
+
+def source_line(filename: str, number: int) -> str:
+    """``file:line: source text``; the text is left out if the file cannot be read."""
+    text = linecache.getline(filename, number).strip()
+    place = f"{os.path.basename(filename)}:{number}"
+    return f"{place}: {text}" if text else place
+
+
+def _locate_on_stack() -> str | None:
+    """The user's own line: the innermost frame outside the package."""
+    frame = user_frame(sys._getframe(1))
+    return None if frame is None else source_line(frame.f_code.co_filename, frame.f_lineno)
+
+
+_locator: Callable[[], str | None] = _locate_on_stack
+
+
+def locate() -> str | None:
+    """``file:line: source`` of the user's call that is running, or None if there is none."""
+    return _locator()
+
+
+def set_locator(find: Callable[[], str | None] | None) -> None:
+    """Replace how `locate` finds the user's line; None restores the walk up the stack."""
+    global _locator
+    _locator = _locate_on_stack if find is None else find
+
+
+def user_depth() -> int:
+    """`stacklevel` for `warnings.warn` in the caller, such that it points at the user's line."""
+    depth, frame = 1, sys._getframe(1)
+    while frame is not None and is_internal(frame.f_code):
+        depth, frame = depth + 1, frame.f_back  # type: ignore[assignment]
+    return depth if frame is not None else 1
