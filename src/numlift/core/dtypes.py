@@ -175,8 +175,6 @@ class ScalarType:
     accepted wherever NumPy takes a dtype, and works as second argument of `isinstance`.
     """
 
-    __slots__ = ("dtype", "__name__", "__doc__")
-
     dtype: np.dtype
 
     def __init__(self, dtype: np.dtype, name: str) -> None:
