@@ -39,7 +39,7 @@ demo: $(STAMP) ## Run the guided tour
 
 test: $(STAMP) ## Run all tests and doctests
 	@echo "==> test: pytest with $(WORKERS) processes"
-	@$(PY) -m pytest -q -n $(WORKERS) $(PYTEST_ARGS)
+	@$(PY) -m pytest -n $(WORKERS) $(PYTEST_ARGS)
 
 format-check: $(STAMP)
 	@echo "==> format: ruff format --check"

@@ -27,10 +27,10 @@ def _thirty_calls(lib: Lib) -> Callable[[], object]:
             np.sin(x), np.exp(x), np.log(x), np.sqrt(x), np.tanh(x),
             np.arctan2(x, y + 1), np.power(x, 2.5), np.maximum(x, y), np.where(x > 0.5, x, y),
             np.sum(s, axis=1), np.mean(s), np.std(s, axis=0), np.max(s, axis=0),
-            np.argmax(s, axis=1), np.cumsum(s, axis=1), np.sort(s, axis=0), np.transpose(x), np.dot(x, y.T),
+            np.argmax(s, axis=1), np.cumsum(s, axis=1), np.sort(s, axis=0), np.transpose(x),
             np.einsum("ij,kj->ik", x, y), np.outer(x[0], y[0]), np.clip(x, 0.2, 0.7), np.round(x),
-            np.stack([x, y]), np.flip(x, axis=1), np.tile(x, (2, 1)), np.diag(x[:, :3]),
-            np.eye(3), np.linalg.norm(x),
+            np.dot(x, y.T), np.stack([x, y]), np.flip(x, axis=1), np.tile(x, (2, 1)),
+            np.diag(x[:, :3]), np.eye(3), np.linalg.norm(x),
         ]  # fmt: skip
         lib.ready(results)
 

@@ -1,21 +1,16 @@
-"""Set-up shared by all tests: eight virtual CPU devices, fixed seeds, one compile cache."""
+"""Set-up shared by all tests: fixed seeds, a quiet Hypothesis, fixtures that change flags."""
 
 from __future__ import annotations
 
-import os
-
-# These must be set before numlift is imported: the client reads them when it starts.
-os.environ.setdefault("NUMLIFT_NUM_CPU_DEVICES", "8")
-os.environ.setdefault("NUMLIFT_PLATFORMS", "cpu")
-
 import random
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy
 import pytest
 from hypothesis import HealthCheck, settings
 
-import numlift
+from numlift.config import get, replace, update
 
 settings.register_profile(
     "numlift",
@@ -43,30 +38,22 @@ def rng() -> numpy.random.Generator:
     return numpy.random.default_rng(SEED)
 
 
-def _with_flag(name: str, value: object) -> Iterator[None]:
-    before = getattr(numlift.config, name)
-    numlift.config.update(name, value)
-    try:
-        yield
-    finally:
-        numlift.config.update(name, before)
-
-
 @pytest.fixture
 def enable_x64() -> Iterator[None]:
     """64-bit types are on during the test."""
-    yield from _with_flag("numlift_enable_x64", True)
+    with replace(enable_x64=True):
+        yield
 
 
 @pytest.fixture
-def set_flag() -> Iterator[Callable[[str, object], None]]:
-    """`set_flag(name, value)` sets a flag until the test ends."""
-    before: dict[str, object] = {}
+def set_flag() -> Iterator[Callable[[str, Any], None]]:
+    """`set_flag(name, value)` sets a flag for all threads until the test ends."""
+    before: dict[str, Any] = {}
 
-    def set_one(name: str, value: object) -> None:
-        before.setdefault(name, getattr(numlift.config, name))
-        numlift.config.update(name, value)
+    def set_one(name: str, value: Any) -> None:
+        before.setdefault(name, get(name))
+        update(name, value)
 
     yield set_one
     for name, value in before.items():
-        numlift.config.update(name, value)
+        update(name, value)
