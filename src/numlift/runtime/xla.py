@@ -8,6 +8,9 @@ imported earlier or later in the same process keeps working.
 
 from __future__ import annotations
 
+import functools
+import importlib
+import re
 import sys
 import threading
 import types
@@ -111,7 +114,7 @@ class XlaSharding(Sharding):
         memory_kind: str | None = None,
     ) -> None:
         super().__init__()
-        if not isinstance(devices, DeviceList):
+        if isinstance(devices, tuple | list):
             devices = DeviceList(tuple(devices))
         self._internal_device_list = devices
         self.memory_kind = devices.default_memory_kind if memory_kind is None else memory_kind
@@ -366,24 +369,21 @@ def rewrap(array: ArrayImpl, aval: Any, sharding: Sharding) -> ArrayImpl:
     return array._rewrap_with_aval_and_sharding(aval, sharding)
 
 
-if _release < (0, 12):
+def to_dlpack(
+    array: ArrayImpl,
+    stream: int | None = None,
+    max_version: tuple[int, int] | None = None,
+    copied: bool = False,
+) -> Any:
+    """DLPack capsule that shares the memory of a one-device array.
 
-    def to_dlpack(array: ArrayImpl, stream: int | None = None, **_: Any) -> Any:
-        """DLPack capsule that shares the memory of a one-device array (unversioned capsule)."""
+    jaxlib 0.10 makes unversioned capsules only and ignores the last two arguments.
+    """
+    if _release < (0, 12):
         return _jax.buffer_to_dlpack_managed_tensor(array, stream=stream)
-
-else:
-
-    def to_dlpack(
-        array: ArrayImpl,
-        stream: int | None = None,
-        max_version: tuple[int, int] | None = None,
-        copied: bool = False,
-    ) -> Any:
-        """DLPack capsule that shares the memory of a one-device array."""
-        return _jax.buffer_to_dlpack_managed_tensor(
-            array, stream=stream, max_version=max_version, copied=copied
-        )
+    return _jax.buffer_to_dlpack_managed_tensor(
+        array, stream=stream, max_version=max_version, copied=copied
+    )
 
 
 def from_dlpack(
@@ -412,6 +412,14 @@ def live_arrays(client: Client) -> list[ArrayImpl]:
     return client.live_arrays()
 
 
+def option_names() -> list[str]:
+    """Names of the flags of XLA that a program can be compiled with."""
+    made = CompileOptions()
+    build = made.executable_build_options
+    debug = build.debug_options
+    return re.findall(r"^(\w+):", str(debug), re.MULTILINE)
+
+
 # --- plugins and processes ------------------------------------------------------------------------
 
 
@@ -427,3 +435,35 @@ def load_plugin(platform: str, library: str) -> Any:
 def make_gloo_collectives(link: Any) -> Any:
     """Collectives between CPU processes over TCP."""
     return _jax.make_gloo_tcp_collectives(distributed_client=link)
+
+
+# --- things that are imported only when needed ----------------------------------------------------
+
+
+def register_lapack() -> None:
+    """Register the LAPACK custom calls of CPU programs and load the library behind them."""
+    lapack = importlib.import_module("jaxlib.cpu._lapack")
+    lapack.initialize()
+    for name, target in lapack.registrations().items():
+        register_custom_call_target(name, target, platform="cpu", api_version=1)
+
+
+def parse_module(text: str) -> Any:
+    """MLIR module object of a text; only programs with host callbacks need one (17 ms import)."""
+    ir = importlib.import_module("jaxlib.mlir.ir")
+    with _mlir_context():
+        return ir.Module.parse(text)
+
+
+@functools.cache
+def _mlir_context() -> Any:
+    ir = importlib.import_module("jaxlib.mlir.ir")
+    extension = importlib.import_module("jaxlib.mlir._mlir_libs._jax_mlir_ext")
+    registry = ir.DialectRegistry()
+    extension.register_dialects(registry)
+    context = ir.Context(load_on_create_dialects=[])
+    context.append_dialect_registry(registry)
+    for dialect in ("stablehlo", "chlo", "sdy"):
+        importlib.import_module(f"jaxlib.mlir.dialects.{dialect}").register_dialect(context)
+    context.load_all_available_dialects()
+    return context
