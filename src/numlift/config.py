@@ -58,9 +58,12 @@ def _bool(name: str, value: Any) -> bool:
             return True
         if low in _FALSE:
             return False
-    elif value is True or value is False or (type(value) is int and value in (0, 1)):
-        return bool(value)
-    elif type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_"):
+    elif (
+        value is True
+        or value is False
+        or (type(value) is int and value in (0, 1))
+        or (type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_"))
+    ):
         return bool(value)
     raise _wrong(name, value, "True or False")
 
@@ -238,9 +241,7 @@ class State:
         return {name: getattr(self, name) for name in _STATE_NAMES}
 
     def __repr__(self) -> str:
-        changed = (
-            f"{n}={v!r}" for n, v in self.values().items() if v is not flags[n].default
-        )
+        changed = (f"{n}={v!r}" for n, v in self.values().items() if v is not flags[n].default)
         return f"State({', '.join(changed)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -287,7 +288,7 @@ def _watch_from(values: dict[str, Any]) -> Watch:
 class _Layer:
     """The global values (no parent), or the overrides of one open scope over those below."""
 
-    __slots__ = ("changes", "parent", "base", "state", "watch")
+    __slots__ = ("base", "changes", "parent", "state", "watch")
 
     def __init__(self, changes: dict[str, Any], parent: _Layer | None, base: _Layer | None):
         self.changes, self.parent, self.base = changes, parent, base
@@ -440,7 +441,7 @@ def freeze_backend() -> None:
     _backend_made = True
 
 
-class replace:  # noqa: N801  (reads as a function)
+class replace:
     """Scope that overrides flags for the current thread or task; also a decorator.
 
     One object may be entered repeatedly, nested, and from several threads.

@@ -1,15 +1,15 @@
-"""Dtypes: their names, kinds and limits, and which dtype an operation on mixed dtypes has.
+"""Dtypes: their kinds and limits, and which dtype an operation on mixed dtypes has.
 
 Dtypes are `numpy.dtype` objects (those of `ml_dtypes` for bfloat16, float8 and int4), plus
-`KeyDType` for typed random keys. `ScalarType` objects such as `float32` stand for a dtype and
-make arrays when called.
+`KeyDType` for typed random keys. The dtypes themselves are in `dtype_table`; everything of it
+that others need is also a name of this module.
 """
 
 from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import ml_dtypes
@@ -17,240 +17,112 @@ import numpy as np
 
 from .. import errors
 from ..config import current
-
-# --- typed random keys ---------------------------------------------------------------------
-
-
-class extended(np.generic):  # noqa: N801  (NumPy names scalar kinds in lower case)
-    """Kind of all dtypes that NumPy does not know, for `issubdtype`."""
-
-
-class prng_key(extended):  # noqa: N801
-    """Kind of typed random keys, for `issubdtype`."""
-
-
-_KEY_TAGS = {"threefry2x32": "fry", "rbg": "rbg", "unsafe_rbg": "urbg"}
-_KEY_SHAPES = {"threefry2x32": (2,), "rbg": (4,), "unsafe_rbg": (4,)}
-_key_dtypes: dict[str, KeyDType] = {}
-
-
-class KeyDType:
-    """Dtype of typed random keys of one generator. One object a generator: compare by identity.
-
-    Attributes:
-        impl: name of the generator, such as ``threefry2x32``.
-        name: what is printed, such as ``key<fry>``.
-        key_shape: shape of the words that one key is stored as.
-        storage: dtype of those words.
-        itemsize: bytes of one key.
-        type: `prng_key`.
-    """
-
-    __slots__ = ("impl", "tag", "name", "key_shape", "storage", "itemsize")
-
-    impl: str
-    tag: str
-    name: str
-    key_shape: tuple[int, ...]
-    storage: np.dtype
-    itemsize: int
-
-    type = prng_key
-    kind = "O"
-    fields = None
-    subdtype = None
-    shape = ()
-
-    def __new__(
-        cls, impl: str, key_shape: tuple[int, ...] | None = None, tag: str | None = None
-    ) -> KeyDType:
-        known = _key_dtypes.get(impl)
-        if known is not None:
-            if key_shape is not None and tuple(key_shape) != known.key_shape:
-                raise errors.DTypeError(
-                    f"KeyDType: generator {impl!r} has keys of shape {known.key_shape}, "
-                    f"not {tuple(key_shape)}\nTry: another name for the new generator"
-                )
-            return known
-        if key_shape is None:
-            if impl not in _KEY_SHAPES:
-                raise errors.DTypeError(
-                    f"KeyDType: unknown generator {impl!r}\n"
-                    f"Try: one of {', '.join(sorted(_KEY_SHAPES))}, or register it first"
-                )
-            key_shape = _KEY_SHAPES[impl]
-        made = object.__new__(cls)
-        made.impl, made.tag = impl, tag or _KEY_TAGS.get(impl, impl)
-        made.name = f"key<{made.tag}>"
-        made.key_shape, made.storage = tuple(key_shape), np.dtype(np.uint32)
-        made.itemsize = int(np.prod(made.key_shape)) * made.storage.itemsize
-        return _key_dtypes.setdefault(impl, made)
-
-    def __repr__(self) -> str:
-        return self.name
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return KeyDType, (self.impl, self.key_shape, self.tag)
-
-
-# --- names ---------------------------------------------------------------------------------
-
-_MLIR = {
-    "bool": "i1",
-    "int2": "i2", "int4": "i4", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64",
-    "uint2": "ui2", "uint4": "ui4", "uint8": "ui8", "uint16": "ui16", "uint32": "ui32",
-    "uint64": "ui64",
-    "float4_e2m1fn": "f4E2M1FN",
-    "float8_e3m4": "f8E3M4", "float8_e4m3": "f8E4M3", "float8_e4m3fn": "f8E4M3FN",
-    "float8_e4m3fnuz": "f8E4M3FNUZ", "float8_e4m3b11fnuz": "f8E4M3B11FNUZ",
-    "float8_e5m2": "f8E5M2", "float8_e5m2fnuz": "f8E5M2FNUZ", "float8_e8m0fnu": "f8E8M0FNU",
-    "bfloat16": "bf16", "float16": "f16", "float32": "f32", "float64": "f64",
-    "complex64": "complex<f32>", "complex128": "complex<f64>",
-}  # fmt: skip
-
-
-def _numpy_dtype(name: str) -> np.dtype:
-    return np.dtype(getattr(ml_dtypes, name)) if hasattr(ml_dtypes, name) else np.dtype(name)
-
-
-_DTYPES: dict[str, np.dtype] = {name: _numpy_dtype(name) for name in _MLIR}
-_NAME_OF: dict[np.dtype, str] = {dtype: name for name, dtype in _DTYPES.items()}
-_MLIR_OF: dict[np.dtype, str] = {dtype: _MLIR[name] for name, dtype in _DTYPES.items()}
-
-float0: np.dtype = np.dtype([("float0", np.void, 0)])
-"""Dtype of the tangent of integers and booleans: a vector space of dimension zero."""
-_MLIR_OF[float0] = "i1"
-_NAME_OF[float0] = "float0"
-
-all_dtypes: tuple[np.dtype, ...] = tuple(_DTYPES.values())
-"""Every array dtype, without `float0` and the key dtypes."""
-
-
-def dtype_mlir(dtype: Any) -> str:
-    """Element type in MLIR text: ``f32``, ``ui8``, ``complex<f32>``; signless integers are ``i8``.
-
-    A key dtype gives the type of its words; `float0` gives ``i1`` (JAX does the same).
-    """
-    found = _MLIR_OF.get(dtype) if not isinstance(dtype, KeyDType) else "ui32"
-    if found is None:
-        raise _unsupported(dtype)
-    return found
-
-
-def dtype_short_name(dtype: Any) -> str:
-    """Name for printing: ``float32``, ``bool``, ``float8_e4m3fn``, ``key<fry>``, ``float0``."""
-    if isinstance(dtype, KeyDType):
-        return dtype.name
-    found = _NAME_OF.get(dtype)
-    return found if found is not None else np.dtype(dtype).name
-
-
-def _unsupported(dtype: Any) -> errors.DTypeError:
-    name = getattr(dtype, "name", None) or repr(dtype)
-    return errors.DTypeError(
-        errors.explain(
-            "dtype",
-            f"{name} is not a dtype of arrays here; bool, numbers and random keys are",
-            {"dtype": dtype},
-            try_="convert with x.astype(...) in NumPy first, to one of " + ", ".join(_DTYPES),
-        )
-    )
-
-
-# --- scalar types --------------------------------------------------------------------------
-
-_make_array: Callable[[Any, np.dtype], Any] | None = None
-
-
-def set_array_maker(make: Callable[[Any, np.dtype], Any]) -> None:
-    """Install what ``float32(x)`` calls: ``make(x, dtype)``. The NumPy layer does this once."""
-    global _make_array
-    _make_array = make
-
-
-class ScalarType:
-    """A dtype as an object that is callable: ``float32(3)`` is an array of that dtype.
-
-    It equals the NumPy scalar type and dtype of the same name, hashes like the scalar type, is
-    accepted wherever NumPy takes a dtype, and works as second argument of `isinstance`.
-    """
-
-    dtype: np.dtype
-
-    def __init__(self, dtype: np.dtype, name: str) -> None:
-        self.dtype = dtype
-        self.__name__ = name
-        self.__doc__ = f"Scalar type {name}: a dtype, and a function that makes arrays of it."
-
-    def __call__(self, x: Any = 0) -> Any:
-        if _make_array is None:
-            raise errors.InternalError(f"{self.__name__}: numlift.numpy is not loaded")
-        return _make_array(x, self.dtype)
-
-    def __eq__(self, other: object) -> Any:
-        return self is other or self.dtype.type == other
-
-    def __ne__(self, other: object) -> Any:
-        return not self == other
-
-    def __hash__(self) -> int:
-        return hash(self.dtype.type)
-
-    def __instancecheck__(self, instance: Any) -> bool:
-        return isinstance(instance, self.dtype.type)
-
-    def __repr__(self) -> str:
-        return f"<scalar type {self.__name__}>"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return scalar_type_of, (self.dtype,)
-
-
-_SCALARS: dict[np.dtype, ScalarType] = {
-    dtype: ScalarType(dtype, "bool_" if name == "bool" else name)
-    for name, dtype in _DTYPES.items()
-}
-
-
-def scalar_type_of(x: Any) -> ScalarType:
-    """The `ScalarType` of a dtype, array or Python scalar.
-
-    Example:
-        >>> scalar_type_of(1.5)
-        <scalar type float32>
-    """
-    dtype = dtype_of(x) if _is_value(x) else as_dtype(x)
-    found = _SCALARS.get(dtype)
-    if found is None:
-        raise _unsupported(dtype)
-    return found
-
-
-bool_ = _SCALARS[_DTYPES["bool"]]
-int2, int4, int8, int16, int32, int64 = (
-    _SCALARS[_DTYPES[n]] for n in ("int2", "int4", "int8", "int16", "int32", "int64")
+from .dtype_table import (
+    DTYPES,
+    NAMES,
+    KeyDType,
+    ScalarType,
+    all_dtypes,
+    as_dtype,
+    bfloat16,
+    bool_,
+    complex64,
+    complex128,
+    dtype_mlir,
+    dtype_short_name,
+    extended,
+    float0,
+    float4_e2m1fn,
+    float8_e3m4,
+    float8_e4m3,
+    float8_e4m3b11fnuz,
+    float8_e4m3fn,
+    float8_e4m3fnuz,
+    float8_e5m2,
+    float8_e5m2fnuz,
+    float8_e8m0fnu,
+    float16,
+    float32,
+    float64,
+    int2,
+    int4,
+    int8,
+    int16,
+    int32,
+    int64,
+    jax_numpy_dtype,
+    prng_key,
+    scalar_type,
+    scalar_types,
+    set_array_maker,
+    uint2,
+    uint4,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+    unsupported,
 )
-uint2, uint4, uint8, uint16, uint32, uint64 = (
-    _SCALARS[_DTYPES[n]] for n in ("uint2", "uint4", "uint8", "uint16", "uint32", "uint64")
-)
-bfloat16, float16, float32, float64 = (
-    _SCALARS[_DTYPES[n]] for n in ("bfloat16", "float16", "float32", "float64")
-)
-float4_e2m1fn = _SCALARS[_DTYPES["float4_e2m1fn"]]
-float8_e3m4 = _SCALARS[_DTYPES["float8_e3m4"]]
-float8_e4m3 = _SCALARS[_DTYPES["float8_e4m3"]]
-float8_e4m3fn = _SCALARS[_DTYPES["float8_e4m3fn"]]
-float8_e4m3fnuz = _SCALARS[_DTYPES["float8_e4m3fnuz"]]
-float8_e4m3b11fnuz = _SCALARS[_DTYPES["float8_e4m3b11fnuz"]]
-float8_e5m2 = _SCALARS[_DTYPES["float8_e5m2"]]
-float8_e5m2fnuz = _SCALARS[_DTYPES["float8_e5m2fnuz"]]
-float8_e8m0fnu = _SCALARS[_DTYPES["float8_e8m0fnu"]]
-complex64, complex128 = _SCALARS[_DTYPES["complex64"]], _SCALARS[_DTYPES["complex128"]]
 
-scalar_types: dict[str, ScalarType] = {s.__name__: s for s in _SCALARS.values()}
-"""Every scalar type by its public name (``bool_``, ``int8``, ...)."""
-
-# --- kinds ---------------------------------------------------------------------------------
+__all__ = [
+    "KeyDType",
+    "ScalarType",
+    "all_dtypes",
+    "as_dtype",
+    "bfloat16",
+    "bool_",
+    "canonicalize_dtype",
+    "complex128",
+    "complex64",
+    "dtype_mlir",
+    "dtype_of",
+    "dtype_short_name",
+    "extended",
+    "finfo",
+    "float0",
+    "float16",
+    "float32",
+    "float4_e2m1fn",
+    "float64",
+    "float8_e3m4",
+    "float8_e4m3",
+    "float8_e4m3b11fnuz",
+    "float8_e4m3fn",
+    "float8_e4m3fnuz",
+    "float8_e5m2",
+    "float8_e5m2fnuz",
+    "float8_e8m0fnu",
+    "iinfo",
+    "int16",
+    "int2",
+    "int32",
+    "int4",
+    "int64",
+    "int8",
+    "is_python_scalar",
+    "is_weakly_typed",
+    "isdtype",
+    "issubdtype",
+    "jax_numpy_dtype",
+    "prng_key",
+    "promote_types",
+    "python_scalar_dtype",
+    "result_type",
+    "result_type_of",
+    "scalar_type",
+    "scalar_type_of",
+    "scalar_types",
+    "set_array_maker",
+    "tangent_dtype",
+    "uint16",
+    "uint2",
+    "uint32",
+    "uint4",
+    "uint64",
+    "uint8",
+    "unsupported",
+    "user_dtype",
+]
 
 _PYTHON_SCALARS = (bool, int, float, complex)
 _WIDE = {
@@ -281,32 +153,6 @@ def _is_value(x: Any) -> bool:
     )
 
 
-def as_dtype(x: Any) -> Any:
-    """`numpy.dtype` or `KeyDType` of a dtype-like thing, not canonicalised.
-
-    Strings may name `ml_dtypes` types (``"bfloat16"``, ``"float8_e4m3fn"``, ``"int4"``).
-    """
-    if isinstance(x, (np.dtype, KeyDType)):
-        return x
-    if isinstance(x, ScalarType):
-        return x.dtype
-    if isinstance(x, str):
-        found = _DTYPES.get(x)
-        if found is not None:
-            return found
-        for key in _key_dtypes.values():
-            if key.name == x:
-                return key
-    elif x is None:
-        raise errors.DTypeError(
-            errors.explain("dtype", "None is not a dtype", try_="leave the argument out")
-        )
-    try:
-        return np.dtype(x)
-    except TypeError:
-        raise _unsupported(x) from None
-
-
 def canonicalize_dtype(dtype: Any, allow_extended: bool = False) -> Any:
     """The dtype that arrays really get: 64-bit ones become 32-bit unless `enable_x64` is on.
 
@@ -327,11 +173,8 @@ def canonicalize_dtype(dtype: Any, allow_extended: bool = False) -> Any:
                 )
             )  # fmt: skip
         return dtype
-    if dtype not in _NAME_OF:
-        native = dtype.newbyteorder("=") if dtype.kind in "iufc" else dtype
-        if native not in _NAME_OF:
-            raise _unsupported(dtype)
-        dtype = native
+    if dtype not in NAMES:
+        raise unsupported(dtype)
     if dtype in _WIDE and not current().enable_x64:
         return _WIDE[dtype]
     return dtype
@@ -344,18 +187,17 @@ def user_dtype(dtype: Any, function: str, allow_extended: bool = True) -> Any:
     """
     asked = as_dtype(dtype)
     result = canonicalize_dtype(asked, allow_extended)
-    if asked in _WIDE and result is not asked and result != asked:
-        if not (isinstance(dtype, type) and dtype in _PYTHON_DTYPE):
-            warnings.warn(
-                f"Explicitly requested dtype {asked.name} requested in {function} is not "
-                f"available, and will be truncated to dtype {result.name}. To enable more dtypes, "
-                "call numlift.config.update('enable_x64', True) or set the environment variable "
-                "NUMLIFT_ENABLE_X64=1.",
-                UserWarning,
-                stacklevel=errors.user_depth(),
-            )
+    by_class = isinstance(dtype, type) and dtype in _PYTHON_DTYPE
+    if asked in _WIDE and result != asked and not by_class:
+        warnings.warn(
+            f"Explicitly requested dtype {asked.name} requested in {function} is not "
+            f"available, and will be truncated to dtype {result.name}. To enable more dtypes, "
+            "call numlift.config.update('enable_x64', True) or set the environment variable "
+            "NUMLIFT_ENABLE_X64=1.",
+            UserWarning,
+            stacklevel=errors.user_depth(),
+        )
     return result
-
 
 
 def python_scalar_dtype(kind: type) -> np.dtype:
@@ -372,7 +214,7 @@ def python_scalar_dtype(kind: type) -> np.dtype:
                 found = _PYTHON_DTYPE[base]
                 break
         else:
-            raise _unsupported(kind)
+            raise unsupported(kind)
     return _WIDE[found] if found in _WIDE and not current().enable_x64 else found
 
 
@@ -392,6 +234,24 @@ def dtype_of(x: Any) -> Any:
     return canonicalize_dtype(dtype, allow_extended=True)
 
 
+def scalar_type_of(x: Any) -> type:
+    """Python class of the scalars that behave like x: bool, int, float or complex.
+
+    Example:
+        >>> scalar_type_of(np.float32(1))
+        <class 'float'>
+    """
+    dtype = dtype_of(x)
+    if dtype.kind == "b":
+        return bool
+    for kind, python in (
+        (np.integer, int), (np.floating, float), (np.complexfloating, complex),
+    ):  # fmt: skip
+        if issubdtype(dtype, kind):
+            return python
+    raise unsupported(dtype)
+
+
 def is_weakly_typed(x: Any) -> bool:
     """Whether the dtype of x gives way to others: Python scalars and arrays made of them only."""
     if type(x) in _PYTHON_DTYPE:
@@ -403,7 +263,7 @@ def is_weakly_typed(x: Any) -> bool:
 
 
 _CUSTOM_KIND: dict[type, type] = {}
-for _name, _dtype in _DTYPES.items():
+for _name, _dtype in DTYPES.items():
     if hasattr(ml_dtypes, _name):
         _CUSTOM_KIND[_dtype.type] = (
             np.unsignedinteger
@@ -442,7 +302,7 @@ def issubdtype(arg1: Any, arg2: Any) -> bool:
         return True
     kind = _CUSTOM_KIND.get(a)
     if kind is not None:
-        return b is not np.generic and issubclass(kind, b) or b is np.generic
+        return issubclass(kind, b)
     return issubclass(a, b)
 
 
@@ -460,7 +320,7 @@ def isdtype(dtype: Any, kind: Any) -> bool:
         if isinstance(one, str) and one in _ARRAY_API_KINDS:
             if any(issubdtype(dtype, c) for c in _ARRAY_API_KINDS[one]):
                 return True
-        elif isinstance(one, str) and one not in _DTYPES:
+        elif isinstance(one, str) and one not in DTYPES:
             raise errors.ValueArgumentError(
                 errors.explain(
                     "isdtype", f"{one!r} is not a kind of dtype", {"kind": kind},
@@ -522,5 +382,174 @@ def tangent_dtype(dtype: Any) -> np.dtype:
     return float0
 
 
-jax_numpy_dtype: tuple[str, ...] = tuple(scalar_types)
-"""Public names of the scalar types."""
+# --- promotion -----------------------------------------------------------------------------
+
+_INT, _FLOAT, _COMPLEX = "int*", "float*", "complex*"
+_WEAK_DTYPE = {_INT: DTYPES["int64"], _FLOAT: DTYPES["float64"], _COMPLEX: DTYPES["complex128"]}
+_SMALL_FLOATS = tuple(n for n in DTYPES if n.startswith(("float4", "float8")))
+_SMALL_INTS = ("int2", "int4", "uint2", "uint4")
+_ABOVE: dict[str, tuple[str, ...]] = {
+    "bool": (_INT,),
+    _INT: ("int8", "uint8", *_SMALL_INTS),
+    "int8": ("int16",),
+    "int16": ("int32",),
+    "int32": ("int64",),
+    "int64": (_FLOAT,),
+    "uint8": ("int16", "uint16"),
+    "uint16": ("int32", "uint32"),
+    "uint32": ("int64", "uint64"),
+    "uint64": (_FLOAT,),
+    _FLOAT: ("bfloat16", "float16", _COMPLEX, *_SMALL_FLOATS),
+    "bfloat16": ("float32",),
+    "float16": ("float32",),
+    "float32": ("float64", "complex64"),
+    "float64": ("complex128",),
+    _COMPLEX: ("complex64",),
+    "complex64": ("complex128",),
+}
+"""The published promotion lattice: each dtype, and those directly above it. ``*`` marks the weak
+ones. Types without an entry (int4, float8 ...) have nothing above them."""
+
+_ABOVE_STRICT: dict[str, tuple[str, ...]] = {
+    _INT: (_FLOAT, *(n for n in DTYPES if n.startswith(("int", "uint")))),
+    _FLOAT: (_COMPLEX, *(n for n in DTYPES if n.startswith(("float", "bfloat")))),
+    _COMPLEX: ("complex64", "complex128"),
+}
+"""Promotion under ``numpy_dtype_promotion='strict'``: only weak types give way."""
+
+
+def _closure(above: dict[str, tuple[str, ...]]) -> dict[str, frozenset[str]]:
+    """Every node and all nodes at or above it."""
+    found: dict[str, frozenset[str]] = {}
+
+    def visit(node: str) -> frozenset[str]:
+        if node not in found:
+            found[node] = frozenset([node]).union(*(visit(n) for n in above.get(node, ())))
+        return found[node]
+
+    for node in (*DTYPES, *_WEAK_DTYPE):
+        visit(node)
+    return found
+
+
+_UPPER = {"standard": _closure(_ABOVE), "strict": _closure(_ABOVE_STRICT)}
+
+
+@functools.cache
+def _join(nodes: frozenset[str], mode: str) -> str | None:
+    """The least node that is at or above all of these, or None."""
+    upper = _UPPER[mode]
+    common = frozenset.intersection(*(upper[n] for n in nodes))
+    for node in common:
+        if upper[node] >= common:
+            return node
+    return None
+
+
+def _promotion_error(nodes: Sequence[str], mode: str) -> errors.TypePromotionError:
+    names = sorted(set(nodes))
+    rule = f"{' and '.join(names)} have no common dtype to promote to"
+    if mode == "strict" and _join(frozenset(nodes), "standard") is not None:
+        rule += " while numpy_dtype_promotion is 'strict'"
+    elif any(n in _SMALL_INTS for n in names):
+        rule += ": integers of 2 and 4 bits are never promoted implicitly"
+    elif any(n in _SMALL_FLOATS for n in names):
+        rule += ": floats of 4 and 8 bits are never promoted implicitly"
+    wide = next((n for n in names if n not in _SMALL_INTS + _SMALL_FLOATS and "*" not in n), "")
+    return errors.TypePromotionError(
+        errors.explain("result_type", rule, try_=f"x.astype({wide or 'float32'!r}) for the others")
+    )
+
+
+@functools.lru_cache(maxsize=8192)
+def _result_type(types: tuple[tuple[Any, bool], ...], x64: bool, mode: str) -> tuple[Any, bool]:
+    """`result_type_of` for one setting of the flags that matter to it."""
+    if not types:
+        raise errors.ValueArgumentError("result_type: at least one array or dtype is needed")
+    dtypes = [_WIDE.get(d, d) if not x64 else d for d, _ in types]
+    first = dtypes[0]
+    weak = all(w for _, w in types)
+    if all(d == first for d in dtypes):
+        return first, weak and first != bool_.dtype
+    for dtype in dtypes:
+        if dtype not in NAMES or dtype == float0:
+            raise errors.TypePromotionError(
+                errors.explain(
+                    "result_type", f"{dtype_short_name(dtype)} mixes with no other dtype",
+                    {f"operand {i}": d for i, d in enumerate(dtypes)},
+                    try_="convert the operands to one dtype first",
+                )
+            )  # fmt: skip
+    if weak:
+        nodes = [NAMES[d] for d in dtypes]
+        mode = "standard"
+    else:
+        nodes = [_node(d, w) for d, (_, w) in zip(dtypes, types, strict=True)]
+    found = _join(frozenset(nodes), mode)
+    if found is None:
+        raise _promotion_error(nodes, mode)
+    result = _WEAK_DTYPE[found] if found in _WEAK_DTYPE else DTYPES[found]
+    return (_WIDE.get(result, result) if not x64 else result), weak or found in _WEAK_DTYPE
+
+
+def _node(dtype: Any, weak: bool) -> str:
+    if not weak or dtype.kind == "b":
+        return NAMES[dtype]
+    return _FLOAT if issubdtype(dtype, np.floating) else _COMPLEX if dtype.kind == "c" else _INT
+
+
+def result_type_of(types: Sequence[tuple[Any, bool]]) -> tuple[Any, bool]:
+    """Dtype and weakness of an operation on operands with these (dtype, weak) pairs. Memoised.
+
+    Raises:
+        TypePromotionError: there is no common dtype.
+    """
+    state = current()
+    return _result_type(tuple(types), state.enable_x64, state.numpy_dtype_promotion)
+
+
+def promote_types(a: Any, b: Any) -> Any:
+    """The smallest dtype in the promotion lattice that both dtypes convert to.
+
+    Python's `int`, `float` and `complex` stand for weak scalars. Unlike `result_type`, dtypes are
+    not narrowed to 32 bits.
+
+    Raises:
+        TypePromotionError: there is none (int4 with int8, float8 with float32 ...).
+
+    Example:
+        >>> promote_types("bfloat16", "float16"), promote_types("int32", float)
+        (dtype('float32'), dtype('float64'))
+    """
+    pair = tuple(
+        (_PYTHON_DTYPE[t], t is not bool) if isinstance(t, type) and t in _PYTHON_DTYPE
+        else (as_dtype(t), False)
+        for t in (a, b)
+    )  # fmt: skip
+    return _result_type(pair, True, current().numpy_dtype_promotion)[0]
+
+
+def result_type(*args: Any, return_weak_type_flag: bool = False) -> Any:
+    """Dtype of an operation on these arrays, scalars and dtypes.
+
+    Args:
+        *args: arrays, Python scalars (weak), NumPy scalars, dtypes, names of dtypes, or Python's
+            `int`, `float`, `complex` (weak).
+        return_weak_type_flag: return ``(dtype, weak)``.
+
+    Raises:
+        TypePromotionError: there is no common dtype.
+        ValueArgumentError: no arguments.
+
+    Example:
+        >>> result_type("int8", 2.5), result_type("bfloat16", 2.5)
+        (dtype('float32'), dtype(bfloat16))
+    """
+    found = result_type_of([_dtype_and_weak(x) for x in args])
+    return found if return_weak_type_flag else found[0]
+
+
+def _dtype_and_weak(x: Any) -> tuple[Any, bool]:
+    if isinstance(x, type) and x in _PYTHON_DTYPE:
+        return python_scalar_dtype(x), x is not bool
+    return dtype_of(x), is_weakly_typed(x)
