@@ -24,14 +24,25 @@ def put(value: np.ndarray, where: Placement, alias: bool = False) -> xla.ArrayIm
     """
     if where.single:
         return xla.put([value], where.type.physical, where.xla_sharding, where.committed, alias)
-    order = where.sharding.device_order
-    indices = shard_indices(where.sharding, value.shape)
-    pieces = [
-        np.ascontiguousarray(value[i]).reshape(shard_shape(where.sharding, value.shape))
-        for d, i in zip(order, indices, strict=True)
-        if is_local(d)
-    ]
+    pieces = _cut(value, where, alias)
     return xla.put(pieces, where.type.physical, where.xla_sharding, where.committed, alias)
+
+
+def _cut(value: np.ndarray, where: Placement, alias: bool) -> list[np.ndarray]:
+    """The pieces for the devices of this process, in order."""
+    sharding, pieces = where.sharding, []
+    shape = shard_shape(sharding, value.shape)
+    indices = shard_indices(sharding, value.shape)
+    seen: set[int] = set()
+    for device, index in zip(sharding.device_order, indices, strict=True):
+        if is_local(device):
+            piece = np.ascontiguousarray(value[index]).reshape(shape)
+            # jaxlib refuses to copy from one address twice in a call.
+            if not alias and piece.ctypes.data in seen:
+                piece = piece.copy()
+            seen.add(piece.ctypes.data)
+            pieces.append(piece)
+    return pieces
 
 
 def shards(buffer: xla.ArrayImpl, where: Placement) -> list[xla.ArrayImpl]:
@@ -185,14 +196,9 @@ def _find(held: dict[Any, dict[Any, Any]], index: tuple[slice, ...], device: Any
 def _copy_pieces(
     pieces: Sequence[xla.ArrayImpl], target: Placement, semantics: Any
 ) -> xla.ArrayImpl:
-    always = semantics is xla.ArrayCopySemantics.ALWAYS_COPY
-    return xla.put(
-        pieces,
-        target.type.physical,
-        target.xla_sharding,
-        target.committed,
-        force_copy=always,
-    )
+    if semantics is xla.ArrayCopySemantics.ALWAYS_COPY:
+        pieces = [xla.copy_to([p], p._sharding, semantics)[0] for p in pieces]
+    return xla.put(pieces, target.type.physical, target.xla_sharding, target.committed)
 
 
 def _from_local_pieces(

@@ -1,0 +1,293 @@
+"""Making arrays of values, and moving arrays between host, devices and shardings."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import config
+from ..core.dtypes import KeyDType, canonicalize_dtype, is_python_scalar, python_scalar_dtype
+from ..core.tracing import Tracer
+from ..core.types import ArrayType, array_type
+from ..errors import (
+    ArgumentError,
+    ShapeError,
+    ShardingError,
+    TracerArrayConversionError,
+    explain,
+)
+from ..sharding.base import Sharding
+from ..sharding.mesh import Mesh
+from ..sharding.named import NamedSharding, SingleDeviceSharding
+from ..sharding.spec import PartitionSpec
+from . import buffers, xla
+from .array import Array
+from .guards import guard
+from .placement import Placement, default_placement, placement, sharded_type
+
+_SCALARS = frozenset({bool, int, float, complex})
+
+
+def as_array(
+    x: Any,
+    type: Any = None,
+    sharding: Any = None,
+    *,
+    may_alias: bool = False,
+    explicit: bool = False,
+) -> Array:
+    """`x` as an `Array`: itself if it is one and fits, else a new one with a copy of the value.
+
+    Args:
+        x: array, NumPy array or scalar, Python scalar, or nested lists of these.
+        type: dtype of the result, or its `ArrayType`; None takes it from `x` (64-bit dtypes are
+            narrowed unless x64 is on; Python scalars are weakly typed).
+        sharding: device or `Sharding` of the result; None is the default device, uncommitted.
+        may_alias: True lets the array use the memory of a NumPy array in place where it is aligned
+            to 64 bytes. Later writes to that memory would change the array.
+        explicit: True where the user asked for a transfer, for the transfer guards.
+
+    Raises:
+        DTypeError: `x` is not made of numbers.
+        ShapeError: `x` has not the shape of `type`, or is a ragged list.
+        OverflowError: a Python integer does not fit its dtype.
+    """
+    if x.__class__ is Array:
+        return _from_array(x, type, sharding)
+    if isinstance(x, Tracer):
+        raise _no_tracer("asarray", x)
+    convert = getattr(x, "__numlift_array__", None)
+    if convert is not None:
+        return as_array(convert(), type, sharding)
+    value, of = _host_value(x, type)
+    where = default_placement(of) if sharding is None else placed(of, sharding)
+    if config.watch().transfer_guard_host_to_device != "allow":
+        guard("host_to_device", of, explicit)
+    return Array(buffers.put(value, where, may_alias), where)
+
+
+def _from_array(x: Array, type: Any, sharding: Any) -> Array:
+    if type is not None:
+        wanted = type if isinstance(type, ArrayType) else None
+        dtype = canonicalize_dtype(type, True) if wanted is None else wanted.dtype
+        if wanted is not None and wanted.shape != x.type.shape:
+            raise _wrong_shape(x.type.shape, wanted)
+        if dtype is not x.type.dtype and dtype != x.type.dtype:
+            where = x.placement.sharding if sharding is None else sharding
+            return as_array(x._numpy(), type, where)
+        if wanted is not None and wanted.weak_type != x.type.weak_type:
+            x = retype(x, x.type.update(weak_type=wanted.weak_type))
+        elif wanted is None and x.type.weak_type:
+            x = retype(x, x.type.update(weak_type=False))
+    return x if sharding is None else put(x, sharding)
+
+
+def retype(x: Array, type: ArrayType) -> Array:
+    """The same memory as an array of another type with the same storage (weak type, keys)."""
+    return Array(x.buffer, placement(type, x.placement.sharding, x.placement.committed))
+
+
+def _wrong_shape(shape: tuple[int, ...], type: ArrayType) -> ShapeError:
+    return ShapeError(
+        explain("asarray", f"a value of shape {shape} is not of type {type!r}", try_="reshape it")
+    )
+
+
+def _no_tracer(function: str, x: Tracer) -> TracerArrayConversionError:
+    return TracerArrayConversionError(
+        explain(
+            function,
+            "a traced value has no memory on a device yet",
+            {"x": x.type},
+            try_="functions of numlift.numpy, which can be traced",
+        )
+    )
+
+
+def _host_value(x: Any, type: Any) -> tuple[np.ndarray, ArrayType]:
+    """NumPy array of the physical dtype, and the type of the array."""
+    if isinstance(type, ArrayType):
+        value = _as_numpy(x, type.physical.dtype)
+        if value.shape != type.physical.shape:
+            raise _wrong_shape(value.shape, type)
+        return value, type
+    if type is not None:
+        dtype = canonicalize_dtype(type, allow_extended=True)
+        if isinstance(dtype, KeyDType):
+            value = _as_numpy(x, dtype.storage)
+            shape = value.shape[: value.ndim - len(dtype.key_shape)]
+            of = array_type(shape, dtype)
+            if of.physical.shape != value.shape:
+                raise _wrong_shape(value.shape, of)
+            return value, of
+        value = _as_numpy(x, dtype)
+        return value, array_type(value.shape, dtype)
+    if x.__class__ in _SCALARS or is_python_scalar(x):
+        dtype = python_scalar_dtype(x.__class__)
+        return np.asarray(x, dtype), array_type((), dtype, not isinstance(x, bool))
+    value = _as_numpy(x, None)
+    dtype = canonicalize_dtype(value.dtype)
+    if dtype != value.dtype:
+        value = _cast(value, dtype)
+    return value, array_type(value.shape, dtype)
+
+
+def _as_numpy(x: Any, dtype: Any) -> np.ndarray:
+    if isinstance(x, np.ma.MaskedArray):
+        raise ArgumentError(
+            explain(
+                "asarray", "masked arrays are not supported", {"x": x.dtype},
+                try_="x.filled(value)",
+            )
+        )  # fmt: skip
+    if isinstance(x, np.ndarray):
+        return np.asarray(x) if dtype is None or x.dtype == dtype else _cast(x, dtype)
+    try:
+        if dtype is None or isinstance(x, np.generic):
+            value = np.asarray(x)
+            return value if dtype is None or value.dtype == dtype else _cast(value, dtype)
+        return np.asarray(x, dtype)
+    except ValueError as error:
+        if "inhomogeneous" not in str(error):
+            raise
+        raise ShapeError(
+            explain(
+                "asarray",
+                "the nested lists have rows of different lengths",
+                {"x": x},
+                try_="rows of one length, padded where needed",
+            )
+        ) from None
+
+
+def _cast(value: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    with np.errstate(over="ignore", invalid="ignore"):  # out of range is defined: inf, or wraps
+        return value.astype(dtype)
+
+
+@functools.lru_cache(maxsize=2048, typed=True)
+def _constant(x: Any, sign: float, state: config.State, place: Any) -> Array:
+    return as_array(x, None, place)
+
+
+def constant(x: bool | int | float | complex, sharding: Sharding | None = None) -> Array:
+    """A Python scalar as a weakly typed array that is shared: never delete or donate it.
+
+    The same scalar gives the same array, so operands of eager calls cost one look-up.
+    """
+    sign = 0.0
+    if not x and x.__class__ in (float, complex):
+        # -0.0 == 0.0, but they are different constants.
+        sign = math.copysign(1, x.real) + 2 * math.copysign(1, x.imag)
+    return _constant(x, sign, config.current(), sharding)
+
+
+# --- where to put it --------------------------------------------------------------------------
+
+
+def to_sharding(place: Any, function: str = "device_put") -> Sharding:
+    """The sharding that a device, sharding or `PartitionSpec` (on the current mesh) means.
+
+    Raises:
+        ArgumentError: it is none of these.
+        ShardingError: a spec where no mesh is current.
+    """
+    if isinstance(place, Sharding):
+        return place
+    if isinstance(place, xla.Device):
+        return SingleDeviceSharding(place)
+    if isinstance(place, PartitionSpec):
+        mesh = config.current().mesh
+        if not isinstance(mesh, Mesh):
+            raise ShardingError(
+                explain(
+                    function,
+                    "a PartitionSpec needs a current mesh",
+                    {"spec": place},
+                    try_="with set_mesh(mesh): ..., or NamedSharding(mesh, spec)",
+                )
+            )
+        return NamedSharding(mesh, place)
+    raise ArgumentError(
+        explain(
+            function,
+            f"needs a device, a sharding or a PartitionSpec, got {place.__class__.__name__}",
+            {"device": place},
+            try_="devices()[0], or NamedSharding(mesh, P(...))",
+        )
+    )
+
+
+def placed(type: ArrayType, place: Any) -> Placement:
+    """Committed placement of a value of this type on a device or sharding."""
+    sharding = to_sharding(place)
+    return placement(sharded_type(type, sharding), sharding, True)
+
+
+_put_tracer: Callable[..., Any] | None = None
+
+
+def set_tracer_put(put: Callable[..., Any]) -> None:
+    """Install what `device_put` does with traced values: ``put(x, sharding_or_None)``."""
+    global _put_tracer
+    _put_tracer = put
+
+
+def put(x: Any, place: Any = None, may_alias: bool | None = None, donate: bool = False) -> Any:
+    """One value on a device or sharding; `device_put` for a leaf.
+
+    Args:
+        x: anything that `as_array` takes; traced values go to the hook of `set_tracer_put`.
+        place: device, `Sharding` or `PartitionSpec`; None leaves arrays where they are.
+        may_alias: False forces a copy; None and True share memory where that is safe.
+        donate: True ends the life of `x`, so that its memory can be used.
+    """
+    if isinstance(x, Tracer):
+        if _put_tracer is None:
+            raise _no_tracer("device_put", x)
+        return _put_tracer(x, None if place is None else to_sharding(place))
+    if not isinstance(x, Array):
+        return as_array(x, None, place, explicit=True)
+    if place is None:
+        target = x.placement
+    else:
+        target = placed(x.type, place)
+    return _move(x, target, may_alias, donate)
+
+
+def _move(x: Array, target: Placement, may_alias: bool | None, donate: bool) -> Array:
+    source, how = x.placement, xla.ArrayCopySemantics
+    if source.sharding.device_order != target.sharding.device_order:
+        guard("device_to_device", x.type, explicit=True)
+    if target is source and not donate and may_alias is not False:
+        buffers.check_alive(x.buffer, source)
+        return x
+    if not donate:
+        semantics = how.ALWAYS_COPY if may_alias is False else how.REUSE_INPUT
+        return Array(buffers.move(x.buffer, source, target, semantics), target)
+    ndim = target.type.physical.ndim
+    if source.sharding.tiling(ndim) == target.sharding.tiling(ndim):
+        return Array(buffers.move(x.buffer, source, target, how.DONATE_INPUT), target)
+    moved = buffers.move(x.buffer, source, target, how.ALWAYS_COPY)
+    buffers.wait(moved, target)
+    x.delete()
+    return Array(moved, target)
+
+
+def to_host(x: Any) -> Any:
+    """An `Array` as a read-only NumPy array; other values as they are."""
+    if isinstance(x, Array):
+        if x.buffer.platform() != "cpu":
+            guard("device_to_host", x.type, explicit=True)
+        x.copy_to_host_async()
+        if isinstance(x.type.dtype, KeyDType):
+            return x._numpy()
+        return buffers.to_numpy(x.buffer, x.placement)
+    if isinstance(x, Tracer):
+        raise _no_tracer("device_get", x)
+    return x
+
