@@ -269,7 +269,7 @@ class Array(Value):
 
     def _words(self) -> np.ndarray:
         """Read-only NumPy array of the stored words; differs from the value only for keys."""
-        if self.buffer.platform() != "cpu":
+        if not self.placement.on_cpu:
             guard("device_to_host", self.type)
         return buffers.to_numpy(self.buffer, self.placement)
 

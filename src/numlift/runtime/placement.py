@@ -33,6 +33,7 @@ class Placement:
         handler: jaxlib's builder of such arrays from the results of a run.
         device_list: jaxlib's list of the devices, in order.
         single: True for one device.
+        on_cpu: True if the devices are CPUs, so that reading is not a transfer.
     """
 
     __slots__ = (
@@ -40,6 +41,7 @@ class Placement:
         "committed",
         "device_list",
         "handler",
+        "on_cpu",
         "sharding",
         "single",
         "type",
@@ -53,6 +55,7 @@ class Placement:
     handler: Any
     device_list: Any
     single: bool
+    on_cpu: bool
 
     def __repr__(self) -> str:
         committed = "" if self.committed else ", uncommitted"
@@ -90,6 +93,7 @@ def _build(type: ArrayType, sharding: Sharding, committed: bool) -> Placement:
     made.handler = xla.result_handler(physical, made.xla_sharding, committed)
     made.device_list = made.xla_sharding.device_list
     made.single = len(sharding.device_order) == 1
+    made.on_cpu = sharding.device_order[0].platform == "cpu"
     return made
 
 

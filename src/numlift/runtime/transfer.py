@@ -281,7 +281,7 @@ def _move(x: Array, target: Placement, may_alias: bool | None, donate: bool) -> 
 def to_host(x: Any) -> Any:
     """An `Array` as a read-only NumPy array; other values as they are."""
     if isinstance(x, Array):
-        if x.buffer.platform() != "cpu":
+        if not x.placement.on_cpu:
             guard("device_to_host", x.type, explicit=True)
         x.copy_to_host_async()
         if isinstance(x.type.dtype, KeyDType):
