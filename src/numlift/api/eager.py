@@ -1,0 +1,111 @@
+"""Eager evaluation: every operation on concrete arrays is one cached program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .. import config, errors
+from ..core.graph import Equation, Graph, Var
+from ..core.op import Op
+from ..core.staging import infer_type
+from ..core.tracing import EVAL, Tracer, leaked
+from ..runtime.array import Array
+from ..runtime.transfer import as_array
+from .program import Program, compile_graph
+
+_programs: dict[tuple, Program] = {}
+_LIMIT = 4096
+_state = config.current
+
+
+def execute(op: Op, args: Sequence[Any]) -> Any:
+    """Run one operation on concrete values."""
+    try:
+        state = _state()
+        programs = _programs if op.memoise_type else op.__dict__["programs"]
+        program = programs[(op, state, *[x.placement for x in args])]
+        buffers = [x.buffer for x in args]
+    except (KeyError, AttributeError):
+        return _execute_slowly(op, args)
+    if not program.plain:
+        buffers = program.arrange(buffers)
+    outs = program.run(buffers).consume_with_handlers(program.handlers)
+    if program.check is None and not op.multi:
+        return Array(outs[0], program.placements[0])
+    results = list(map(Array, outs, program.placements))
+    if program.check is not None:
+        program.check(results)
+    return results if op.multi else results[0]
+
+
+def _execute_slowly(op: Op, args: Sequence[Any]) -> Any:
+    arrays = [x if type(x) is Array else concrete(x, op.name) for x in args]
+    placements = [x.placement for x in arrays]
+    key = (op, config.current(), *placements)
+    programs: Any = _programs if op.memoise_type else op.__dict__.setdefault("programs", {})
+    program = programs.get(key)
+    if program is None:
+        types = [p.type for p in placements]
+        found = infer_type(op, types)
+        inputs = [Var(t) for t in types]
+        outputs = [Var(t) for t in (found if op.multi else [found])]
+        graph = Graph(inputs, [Equation(op, inputs, outputs)], outputs, op.name)
+        program = compile_graph(graph, placements, keep_unused=True, use_context_mesh=False)
+        if config.current().debug_nans or config.current().debug_infs:
+            program.check = number_check(op.name)
+        if len(programs) >= _LIMIT:
+            programs.clear()
+        programs[key] = program
+    results = program(arrays)
+    return results if op.multi else results[0]
+
+
+def concrete(x: Any, function: str) -> Array:
+    """`x` as an array on a device.
+
+    Raises:
+        UnexpectedTracerError: `x` is a tracer whose trace has ended.
+    """
+    if isinstance(x, Tracer):
+        if not x.owner.alive:
+            raise leaked(x)
+        raise errors.UnexpectedTracerError(
+            errors.explain(
+                function,
+                f"a traced value of {x.owner.describe()} was used outside the function that is "
+                "being traced (in another thread, or in a callback)",
+                {"value": x.type},
+            )
+        )
+    return as_array(x)
+
+
+def number_check(name: str) -> Any:
+    """Function that raises FloatingPointError if a result has NaN (or infinite) entries."""
+    state = config.current()
+
+    def check(results: Sequence[Array]) -> None:
+        for x in results:
+            if not x.type.inexact:
+                continue
+            values = x._numpy()
+            bad_nan = state.debug_nans and bool((values != values).any())
+            bad_inf = state.debug_infs and bool((abs(values) == float("inf")).any())
+            if bad_nan or bad_inf:
+                word = "NaN" if bad_nan else "infinity"
+                raise FloatingPointError(
+                    errors.explain(name, f"the result contains {word}", {"result": x.type})
+                )
+
+    return check
+
+
+def clear_caches() -> None:
+    """Forget the programs of eager operations."""
+    _programs.clear()
+
+
+EVAL.execute = execute
+
+__all__ = ["clear_caches", "concrete", "execute", "number_check"]

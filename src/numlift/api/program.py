@@ -1,0 +1,394 @@
+"""A graph compiled for given argument placements: what dispatch runs."""
+
+from __future__ import annotations
+
+import logging
+import time
+import warnings
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from .. import config, errors
+from ..core.graph import Graph
+from ..runtime import buffers
+from ..runtime.array import Array
+from ..runtime.compile import Executable, compile_module
+from ..runtime.placement import (
+    Placement,
+    default_sharding,
+    hlo_sharding,
+    placement,
+    sharded_type,
+    sharding_from_hlo,
+)
+from ..sharding.mesh import Mesh
+from ..sharding.named import NamedSharding, SingleDeviceSharding
+from ..sharding.spec import PartitionSpec
+from ..transforms.lower import lower_graph
+from ..transforms.simplify import simplify
+
+_logger = logging.getLogger("numlift")
+
+
+class Recent:
+    """A dictionary that forgets the entries that were used least recently."""
+
+    __slots__ = ("limit", "items")
+
+    def __init__(self, limit: int):
+        self.limit, self.items = limit, OrderedDict[Any, Any]()
+
+    def get(self, key: Any) -> Any:
+        """The value, which becomes the most recent one, or None."""
+        found = self.items.get(key)
+        if found is not None:
+            with suppress(KeyError):  # another thread may have dropped it meanwhile
+                self.items.move_to_end(key)
+        return found
+
+    def put(self, key: Any, value: Any) -> None:
+        """Add an entry, dropping the oldest if there are too many."""
+        self.items[key] = value
+        while len(self.items) > self.limit:
+            with suppress(KeyError):
+                self.items.popitem(last=False)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self.items.clear()
+
+
+_executables = Recent(512)
+"""Executables by module text and devices: a graph traced anew often has the same text."""
+
+
+class Program:
+    """A compiled graph.
+
+    Attributes:
+        run: `execute_sharded` of the executable.
+        handlers: builders of the result buffers.
+        placements: what the results are.
+        kept: indices of the arguments that the executable takes, or None for all.
+        moves: (position among the kept, placement it must be moved to) pairs; often empty.
+        leading: buffers of captured arrays, passed before the arguments.
+        plain: True if kept, moves and leading need no attention.
+        check: None, or a function called with the results (debug_nans).
+    """
+
+    __slots__ = (
+        "run",
+        "handlers",
+        "placements",
+        "kept",
+        "moves",
+        "leading",
+        "plain",
+        "check",
+        "executable",
+        "arg_placements",
+    )
+
+    def __init__(
+        self,
+        executable: Executable,
+        arg_placements: Sequence[Placement],
+        placements: Sequence[Placement],
+        kept: Sequence[int] | None,
+        moves: Sequence[tuple[int, Placement]],
+        leading: Sequence[Any],
+    ):
+        self.executable, self.arg_placements = executable, arg_placements
+        self.run = executable.execute
+        self.placements = list(placements)
+        self.handlers = [p.handler for p in placements]
+        self.kept, self.moves, self.leading = kept, list(moves), list(leading)
+        self.plain = kept is None and not moves and not leading
+        self.check: Any = None
+
+    def __call__(self, leaves: Sequence[Array]) -> list[Array]:
+        """Run on arrays whose placements are those that the program was compiled for."""
+        args = [x.buffer for x in leaves]
+        if not self.plain:
+            args = self.arrange(args)
+        outs = self.run(args).consume_with_handlers(self.handlers)
+        results = list(map(Array, outs, self.placements))
+        if self.check is not None:
+            self.check(results)
+        return results
+
+    def arrange(self, args: list[Any]) -> list[Any]:
+        """Buffers in the order and on the devices that the executable wants."""
+        args = [*self.leading, *args]
+        if self.kept is not None:
+            args = [args[i] for i in self.kept]
+        for i, target in self.moves:
+            source = self.arg_placements[i]
+            args[i] = buffers.move(args[i], source, target)
+        return args
+
+
+def compile_graph(
+    graph: Graph,
+    arguments: Sequence[Placement],
+    leading: Sequence[Array] = (),
+    *,
+    in_shardings: Sequence[Any] | None = None,
+    out_shardings: Sequence[Any] | None = None,
+    donated: Sequence[int] = (),
+    keep_unused: bool = False,
+    compiler_options: Mapping[str, Any] | None = None,
+    use_context_mesh: bool = True,
+) -> Program:
+    """Compile a graph for arguments at these placements.
+
+    Args:
+        graph: its inputs are the captured arrays (`leading`) and then the arguments.
+        arguments: one placement an argument.
+        leading: captured arrays.
+        in_shardings, out_shardings: one sharding or None each, as the user asked.
+        donated: indices of arguments whose memory may be reused.
+        keep_unused: pass arguments that the graph does not use.
+        compiler_options: flags for XLA.
+        use_context_mesh: without committed arguments, run on the mesh of `set_mesh` if there is one.
+    """
+    module, plan = lower_for(
+        graph,
+        [x.placement for x in leading],
+        arguments,
+        in_shardings=in_shardings,
+        out_shardings=out_shardings,
+        donated=donated,
+        keep_unused=keep_unused,
+        use_context_mesh=use_context_mesh,
+    )
+    return plan.compile(module, [x.buffer for x in leading], compiler_options)
+
+
+class Plan:
+    """Decisions made when a graph was lowered: devices, shardings, kept arguments."""
+
+    __slots__ = (
+        "graph",
+        "order",
+        "mesh",
+        "kept",
+        "placements",
+        "targets",
+        "out_shardings",
+        "committed",
+        "callbacks",
+    )
+
+    def __init__(self, graph: Graph, order: tuple[Any, ...], mesh: Mesh | None):
+        self.graph, self.order, self.mesh = graph, order, mesh
+        self.kept: list[int] | None = None
+        self.placements: list[Placement] = []
+        self.targets: list[Placement] = []
+        self.out_shardings: list[Any] = []
+        self.committed = False
+        self.callbacks: list[Any] = []
+
+    def compile(
+        self,
+        text: str,
+        leading: Sequence[Any] = (),
+        compiler_options: Mapping[str, Any] | None = None,
+    ) -> Program:
+        """Compile the module and prepare dispatch."""
+        spmd = len(self.order) > 1
+        start = time.perf_counter()
+        options = tuple(sorted((compiler_options or {}).items()))
+        free = tuple(s is None for s in self.out_shardings) or (True,)
+        key = (text, self.order, options, free)
+        executable = None if self.callbacks else _executables.get(key)
+        if executable is None:
+            executable = compile_module(
+                text,
+                devices=self.order,
+                num_partitions=len(self.order),
+                spmd=spmd,
+                compiler_options=compiler_options,
+                host_callbacks=self.callbacks,
+                propagate_to_outputs=free,
+            )
+            if not self.callbacks:
+                _executables.put(key, executable)
+        if config.watch().log_compiles:
+            seconds = time.perf_counter() - start
+            where = "cache" if executable.from_cache else "compiler"
+            _logger.warning("%s: %.3f s from the %s", self.graph.name, seconds, where)
+        moves = [
+            (i, target)
+            for i, (have, target) in enumerate(zip(self.placements, self.targets, strict=True))
+            if have.sharding != target.sharding
+        ]
+        return Program(
+            executable, self.placements, self._results(executable), self.kept, moves, leading
+        )
+
+    def _results(self, executable: Executable) -> list[Placement]:
+        found = executable.output_shardings() if len(self.order) > 1 else None
+        results = []
+        for i, t in enumerate(self.graph.out_types):
+            sharding = self.out_shardings[i]
+            if sharding is None:
+                hlo = found[i] if found else None
+                sharding = sharding_from_hlo(hlo, self.order, t.physical.ndim, self.mesh)
+            results.append(placement(sharded_type(t, sharding), sharding, self.committed))
+        return results
+
+
+def lower_for(
+    graph: Graph,
+    leading: Sequence[Placement],
+    arguments: Sequence[Placement],
+    *,
+    in_shardings: Sequence[Any] | None = None,
+    out_shardings: Sequence[Any] | None = None,
+    donated: Sequence[int] = (),
+    keep_unused: bool = False,
+    use_context_mesh: bool = True,
+) -> tuple[str, Plan]:
+    """StableHLO text of a graph for arguments at these placements, and the plan to run it."""
+    clean = simplify(graph)
+    placements = [*leading, *arguments]
+    explicit = use_context_mesh or any(t.sharding is not None for t in graph.out_types)
+    context = config.current().mesh if explicit else None
+    order, mesh = choose_devices(graph.name, placements, in_shardings, out_shardings, context)
+    plan = Plan(clean, order, mesh)
+    plan.committed = any(p.committed for p in placements) or mesh is not None
+    used = {a for eq in clean.equations for a in eq.inputs} | set(clean.outputs)
+    n = len(leading)
+    kept = [i for i, v in enumerate(clean.inputs) if v in used or (keep_unused and i >= n)]
+    if len(kept) < len(placements):
+        plan.kept = kept
+        clean = Graph([clean.inputs[i] for i in kept], clean.equations, clean.outputs, clean.name)
+    wanted = [None] * n + list(in_shardings or [None] * len(arguments))
+    plan.placements = [placements[i] for i in kept]
+    plan.targets = [target(placements[i], order, mesh, wanted[i]) for i in kept]
+    plan.graph = clean
+    plan.out_shardings = [
+        out_sharding(t, order, mesh, out_shardings[i] if out_shardings else None)
+        for i, t in enumerate(clean.out_types)
+    ]
+    gifts = match_donated(clean, [kept.index(n + i) for i in donated if n + i in kept], mesh)
+    text, module = lower_graph(
+        clean,
+        platform=order[0].client.platform if hasattr(order[0], "client") else "cpu",
+        mesh=mesh if len(order) > 1 else None,
+        in_shardings=[p.sharding for p in plan.targets],
+        out_shardings=plan.out_shardings,
+        donated=gifts,
+    )
+    plan.callbacks = module.callbacks
+    return text, plan
+
+
+def choose_devices(
+    name: str,
+    placements: Sequence[Placement],
+    in_shardings: Sequence[Any] | None,
+    out_shardings: Sequence[Any] | None,
+    context: Any,
+) -> tuple[tuple[Any, ...], Mesh | None]:
+    """Devices of the program, in order, and the mesh over them if there are several."""
+    asked = [s for s in (*(in_shardings or ()), *(out_shardings or ())) if s is not None]
+    shardings = [p.sharding for p in placements if p.committed] + asked
+    orders = {s.device_order: s for s in shardings}
+    if len(orders) > 1:
+        several = {o: s for o, s in orders.items() if len(o) > 1}
+        singles = {o for o in orders if len(o) == 1}
+        if len(several) != 1 or singles:
+            raise errors.DeviceError(
+                errors.explain(
+                    name,
+                    "arguments are committed to different devices",
+                    {f"argument {i}": (p.type, p.sharding) for i, p in enumerate(placements)},
+                    try_="nl.device_put(x, sharding) all arguments onto the same devices",
+                )
+            )
+        orders = several
+    if orders:
+        order, sharding = next(iter(orders.items()))
+        meshes = [s.mesh for s in shardings if isinstance(s, NamedSharding)]
+        if meshes:
+            return order, meshes[0]
+        if isinstance(context, Mesh) and context.device_tuple == order:
+            return order, context
+        return order, flat_mesh(order) if len(order) > 1 else None
+    if isinstance(context, Mesh):
+        return context.device_tuple, context
+    for p in placements:
+        return p.sharding.device_order, None
+    return default_sharding().device_order, None
+
+
+def flat_mesh(order: tuple[Any, ...]) -> Mesh:
+    """A mesh for devices that came without one."""
+    return Mesh(np.array(order, dtype=object), ("devices",))
+
+
+def target(
+    have: Placement, order: tuple[Any, ...], mesh: Mesh | None, wanted: Any
+) -> Placement:
+    """Where an argument must be when the program runs."""
+    if wanted is not None and not isinstance(wanted, NamedSharding):
+        return placement(have.type, wanted, True)
+    if wanted is not None:
+        return placement(sharded_type(have.type, wanted), wanted, True)
+    if mesh is None:
+        if have.sharding.device_order == order:
+            return have
+        return placement(have.type, SingleDeviceSharding(order[0]), have.committed)
+    sharding = have.sharding
+    if isinstance(sharding, NamedSharding) and sharding.mesh is mesh:
+        return have
+    if sharding.device_order == order:
+        ndim = have.type.physical.ndim
+        hlo = hlo_sharding(sharding, ndim)
+        named = sharding_from_hlo(hlo, order, ndim, mesh)
+        if isinstance(named, NamedSharding):
+            return placement(have.type, named, True)
+    return placement(have.type, NamedSharding(mesh, PartitionSpec()), True)
+
+
+def out_sharding(t: Any, order: tuple[Any, ...], mesh: Mesh | None, wanted: Any) -> Any:
+    """Sharding of a result: as asked, as its type says, or None: the compiler's choice."""
+    if wanted is not None:
+        return wanted
+    if mesh is None:
+        return SingleDeviceSharding(order[0])
+    if t.sharding is not None:
+        return NamedSharding(mesh, t.sharding.spec)
+    return None
+
+
+def match_donated(
+    graph: Graph, donated: Sequence[int], mesh: Mesh | None
+) -> dict[int, int | None]:
+    """Which output takes over the memory of which donated input."""
+    free = list(range(len(graph.outputs)))
+    found: dict[int, int | None] = {}
+    unused = []
+    for i in donated:
+        t = graph.inputs[i].type
+        for o in free:
+            u = graph.out_types[o]
+            if u.shape == t.shape and u.dtype == t.dtype:
+                free.remove(o)
+                found[i] = o if mesh is None else None
+                break
+        else:
+            unused.append(t)
+    if unused:
+        warnings.warn(
+            f"{graph.name}: donated buffers were not usable, because no result has the type "
+            f"{', '.join(map(str, unused))}",
+            stacklevel=2,
+        )
+    return found

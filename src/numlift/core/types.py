@@ -1,0 +1,138 @@
+"""Types of array values, interned so that equal types are the same object."""
+
+from __future__ import annotations
+
+import math
+import threading
+import weakref
+from typing import Any
+
+import numpy as np
+
+from .dtypes import KeyDType, dtype_mlir, dtype_short_name
+
+
+class ArrayType:
+    """Shape, dtype, weak-scalar flag and (on Explicit meshes) sharding of an array.
+
+    Made only by `array_type`, which interns: two equal types are one object, so caches compare
+    types by identity. jaxlib reads `shape`, `dtype` and `weak_type` from it.
+    """
+
+    __slots__ = (
+        "shape",
+        "dtype",
+        "weak_type",
+        "sharding",
+        "ndim",
+        "size",
+        "mlir",
+        "physical",
+        "kind",
+        "inexact",
+        "__weakref__",
+    )
+
+    shape: tuple[int, ...]
+    dtype: Any
+    weak_type: bool
+    sharding: Any
+    ndim: int
+    size: int
+    mlir: str
+    physical: ArrayType
+    kind: str
+    inexact: bool
+
+    def __repr__(self) -> str:
+        """Text such as ``float32[3,4]``; ``~`` marks a weak type, ``@`` a sharded dimension."""
+        dims = [str(d) for d in self.shape]
+        if self.sharding is not None:
+            for i, names in enumerate(self.sharding.spec.padded(self.ndim)):
+                if names is not None:
+                    label = names if isinstance(names, str) else "(" + ",".join(names) + ")"
+                    dims[i] += f"@{label}"
+        weak = "~" if self.weak_type else ""
+        return f"{weak}{dtype_short_name(self.dtype)}[{','.join(dims)}]"
+
+    def __reduce__(self):
+        return array_type, (self.shape, self.dtype, self.weak_type, self.sharding)
+
+    def update(self, **changes: Any) -> ArrayType:
+        """The type with some of shape, dtype, weak_type, sharding replaced."""
+        get = changes.get
+        return array_type(
+            get("shape", self.shape),
+            get("dtype", self.dtype),
+            get("weak_type", self.weak_type),
+            get("sharding", self.sharding),
+        )
+
+
+_interned: weakref.WeakValueDictionary[tuple, ArrayType] = weakref.WeakValueDictionary()
+_lock = threading.Lock()
+
+
+def array_type(
+    shape: tuple[int, ...], dtype: Any, weak_type: bool = False, sharding: Any = None
+) -> ArrayType:
+    """The one `ArrayType` with these properties.
+
+    Args:
+        shape: tuple of non-negative ints.
+        dtype: anything `numpy.dtype` accepts, or a `KeyDType`.
+        weak_type: True for values that come from Python scalars.
+        sharding: a `NamedSharding` with Explicit axes, or None.
+    """
+    key = (shape, dtype, weak_type, sharding)
+    try:
+        known = _interned.get(key)
+    except TypeError:
+        known = None
+    if known is not None:
+        return known
+    if not isinstance(dtype, KeyDType):
+        dtype = np.dtype(dtype)
+    key = (tuple(shape), dtype, bool(weak_type), sharding)
+    with _lock:
+        known = _interned.get(key)
+        if known is None:
+            known = _interned[key] = _build(*key)
+        return known
+
+
+def _build(shape: tuple[int, ...], dtype: Any, weak_type: bool, sharding: Any) -> ArrayType:
+    made = object.__new__(ArrayType)
+    made.shape, made.dtype, made.weak_type, made.sharding = shape, dtype, weak_type, sharding
+    made.ndim, made.size = len(shape), math.prod(shape)
+    made.kind = dtype_kind(dtype)
+    made.inexact = made.kind in "fc"
+    if isinstance(dtype, KeyDType):
+        storage = shape + dtype.key_shape
+        made.mlir = tensor_mlir(storage, dtype_mlir(dtype.storage))
+        made.physical = _build(storage, dtype.storage, False, None)
+    else:
+        made.mlir = tensor_mlir(shape, dtype_mlir(dtype))
+        made.physical = made
+    return made
+
+
+def dtype_kind(dtype: Any) -> str:
+    """One letter: b bool, i int, u unsigned, f float, c complex, k PRNG key, 0 float0.
+
+    Unlike `numpy.dtype.kind` it knows bfloat16, float8, int4 and their kin.
+    """
+    if isinstance(dtype, KeyDType):
+        return "k"
+    if dtype.kind in "biufc":
+        return dtype.kind
+    name = dtype.name
+    for start, kind in (("int", "i"), ("uint", "u"), ("float", "f"), ("bfloat", "f")):
+        if name.startswith(start):
+            return kind
+    return "0"
+
+
+def tensor_mlir(shape: tuple[int, ...], element: str) -> str:
+    """MLIR text of a tensor type, such as ``tensor<3x4xf32>``."""
+    return f"tensor<{''.join(f'{d}x' for d in shape)}{element}>"

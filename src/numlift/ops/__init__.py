@@ -1,0 +1,1 @@
+"""One class a primitive, one file a family."""

@@ -1,0 +1,103 @@
+"""Operations that hold graphs, and the simplest of them: calling a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..core.graph import Graph
+from ..core.op import Linear, Op
+from ..core.tracing import apply
+from ..core.types import ArrayType
+from ..transforms.jvp import jvp_graph
+from ..transforms.linearize import linearize_graph
+from ..transforms.transpose import transpose_graph
+from ..transforms.vmap import Batch, vmap_graph
+
+
+class HigherOrder(Op):
+    """Operation with graphs as parameters; it returns a list and works on keys as it is."""
+
+    multi = True
+    memoise_type = False
+
+    def physical(self, *types: ArrayType) -> Op:
+        return self
+
+    def vmap_axis(
+        self, batch: Batch, args: Sequence[Any], dims: Sequence[int | None]
+    ) -> tuple[Any, Any]:
+        """Like `vmap`, for graphs that communicate over the batch's named axis."""
+        return self.batch(batch.size, args, dims, (batch.axis_name, batch.spmd_axis_name))
+
+    def vmap(self, size: int, args: Sequence[Any], dims: Sequence[int | None]) -> tuple[Any, Any]:
+        return self.batch(size, args, dims, None)
+
+    def batch(
+        self, size: int, args: Sequence[Any], dims: Sequence[int | None], axis: Any
+    ) -> tuple[Any, Any]:
+        """Apply to batches; `axis` is (axis name, spmd axis name) if the graph needs it."""
+        raise NotImplementedError
+
+
+class Call(HigherOrder):
+    """Apply a graph to the inputs (a nested `jit`); becomes a private function of the module."""
+
+    name = "call"
+    graph: Graph
+    inline: bool = False
+
+    def __init__(self, graph: Graph, inline: bool = False):
+        super().__init__(graph, inline)
+        self.effects, self.axis_names = graph.effects, graph.axis_names
+
+    def out_type(self, *types: ArrayType) -> list[ArrayType]:
+        return self.graph.out_types
+
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        active = tuple(d is not None for d in tangents)
+        graph, out_active = jvp_graph(self.graph, active)
+        found = apply(call_of(graph, self.inline), *primals, *(d for d in tangents if d is not None))
+        n = len(self.graph.outputs)
+        rest = iter(found[n:])
+        return found[:n], [next(rest) if a else None for a in out_active]
+
+    def linearize(  # type: ignore[override]
+        self, primals: Sequence[Any], tangents: Sequence[Any]
+    ) -> tuple[Any, Any]:
+        """Outputs now, tangents by a linear call on residuals."""
+        active = tuple(d is not None for d in tangents)
+        parts = linearize_graph(self.graph, active)
+        n = len(self.graph.outputs)
+        outs = apply(call_of(parts.primal, self.inline), *primals)
+        residuals = parts.residuals(primals, outs[n:])
+        found = apply(
+            call_of(parts.tangent, self.inline),
+            *residuals,
+            *(d for d in tangents if d is not None),
+        )
+        return outs[:n], parts.spread_tangents(found)
+
+    def transpose(self, ct: Any, *inputs: Any) -> Sequence[Any]:
+        linear = tuple(type(x) is Linear for x in inputs)
+        graph, active = transpose_graph(self.graph, linear, tuple(c is not None for c in ct))
+        known = [x for x in inputs if type(x) is not Linear]
+        found = iter(apply(call_of(graph, self.inline), *known, *(c for c in ct if c is not None)))
+        is_active = iter(active)
+        return [next(found) if is_l and next(is_active) else None for is_l in linear]
+
+    def batch(
+        self, size: int, args: Sequence[Any], dims: Sequence[int | None], axis: Any
+    ) -> tuple[Any, Any]:
+        graph, out_dims = vmap_graph(self.graph, size, tuple(dims), None, axis)
+        return apply(call_of(graph, self.inline), *args), out_dims
+
+    def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> list[str]:
+        if self.inline or len(self.graph.equations) <= 2:
+            return ctx.inline(self.graph, operands)
+        return ctx.call(self.graph, operands)
+
+
+def call_of(graph: Graph, inline: bool = False) -> Call:
+    """The one `Call` of a graph (kept with the graph, so that compiled programs are found again)."""
+    return graph.cached(("call", inline), lambda: Call(graph, inline))

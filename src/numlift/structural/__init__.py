@@ -1,0 +1,1 @@
+"""Families of operations and the few operations that transformations themselves emit."""

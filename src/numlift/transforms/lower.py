@@ -1,0 +1,157 @@
+"""Graph -> StableHLO text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..core.graph import Atom, Graph, Literal
+from ..core.types import ArrayType, array_type
+from ..hlo.builder import FunctionBuilder, Module
+from ..sharding.text import sdy_sharding_text, sdy_spec_text, sdy_text
+
+
+class Lowering(FunctionBuilder):
+    """Builder that also knows graphs: what `Op.lower` receives as `ctx`."""
+
+    def inline(self, graph: Graph, operands: Sequence[str]) -> list[str]:
+        """Emit the equations of a graph here; returns the names of its outputs."""
+        env: dict[Any, str] = dict(zip(graph.inputs, operands, strict=True))
+        for eq in graph.equations:
+            op = eq.op
+            types = [a.type for a in eq.inputs]
+            outs = [v.type for v in eq.outputs]
+            if op.broadcasts_scalars and outs[0].shape:
+                names = [self._spread(a, outs[0], env) for a in eq.inputs]
+                shape = outs[0].shape
+                types = [t if t.shape == shape else array_type(shape, t.dtype) for t in types]
+            else:
+                names = [self._operand(a, env) for a in eq.inputs]
+            if any(t.kind == "k" for t in types):
+                changed = op.physical(*types)
+                if changed is not op:
+                    op = changed
+                    types = [t.physical for t in types]
+                    outs = [t.physical for t in outs]
+            result = op.lower(self, names, types, outs)
+            if op.multi:
+                env.update(zip(eq.outputs, result, strict=True))
+            else:
+                env[eq.outputs[0]] = result
+            if self.module.mesh is not None:
+                for v in eq.outputs:
+                    if v.type.sharding is not None:
+                        env[v] = self.constrain(env[v], v.type)
+        return [self._operand(a, env) for a in graph.outputs]
+
+    def _operand(self, atom: Atom, env: dict[Any, str]) -> str:
+        if type(atom) is Literal:
+            return self.full(atom.value, atom.type)
+        return env[atom]
+
+    def _spread(self, atom: Atom, out: ArrayType, env: dict[Any, str]) -> str:
+        t = atom.type
+        if t.shape == out.shape:
+            return self._operand(atom, env)
+        wide = array_type(out.shape, t.dtype)
+        if type(atom) is Literal:
+            return self.full(atom.value, wide)
+        return self.broadcast(env[atom], t.physical, wide.physical, range(0))
+
+    def constrain(self, name: str, type_: ArrayType) -> str:
+        """Pin the sharding that an Explicit type promises."""
+        inner = sdy_spec_text(type_.sharding.spec, type_.physical.ndim)
+        return self.emit(f"sdy.sharding_constraint {name} {inner} : {type_.mlir}")
+
+    def call(self, graph: Graph, operands: Sequence[str]) -> list[str]:
+        """Call a graph as a private function of the module; equal graphs share one."""
+        name = private_function(self.module, graph)
+        ins = ", ".join(t.mlir for t in graph.in_types)
+        outs = ", ".join(t.mlir for t in graph.out_types)
+        return self.emit_many(
+            f"func.call @{name}({', '.join(operands)}) : ({ins}) -> ({outs})", len(graph.outputs)
+        )
+
+
+def private_function(module: Module, graph: Graph) -> str:
+    """Symbol of the private function that computes `graph`."""
+    signature, body = function_text(module, graph)
+    return module.private(signature, body, graph.name)
+
+
+def function_text(
+    module: Module,
+    graph: Graph,
+    in_attributes: Sequence[str] = (),
+    out_attributes: Sequence[str] = (),
+) -> tuple[str, str]:
+    """Signature and body of a function that computes `graph`."""
+    builder = Lowering(module)
+    names = [f"%arg{i}" for i in range(len(graph.inputs))]
+    results = builder.inline(graph, names)
+    pads = in_attributes or [""] * len(names)
+    ins = ", ".join(
+        f"{n}: {t.mlir}{a}" for n, t, a in zip(names, graph.in_types, pads, strict=True)
+    )
+    out_pads = out_attributes or [""] * len(results)
+    outs = ", ".join(f"{t.mlir}{a}" for t, a in zip(graph.out_types, out_pads, strict=True))
+    end = "return"
+    if results:
+        end += f" {', '.join(results)} : {', '.join(t.mlir for t in graph.out_types)}"
+    return f"({ins}) -> ({outs})", "\n".join([*builder.lines, end])
+
+
+def lower_graph(
+    graph: Graph,
+    *,
+    platform: str = "cpu",
+    mesh: Any = None,
+    in_shardings: Sequence[Any] | None = None,
+    out_shardings: Sequence[Any] | None = None,
+    donated: dict[int, int | None] | None = None,
+) -> tuple[str, Module]:
+    """The StableHLO module whose main function computes `graph`.
+
+    Args:
+        graph: what to compute; its inputs are the parameters of main.
+        platform: "cpu", "cuda", "rocm" or "tpu": operations may lower differently.
+        mesh: the mesh for programs over several devices, else None.
+        in_shardings, out_shardings: one `NamedSharding` or None (left to XLA) each.
+        donated: donated input -> output that must take over its memory, or None for any.
+    """
+    module = Module(platform, name=symbol(graph.name))
+    if mesh is not None:
+        module.mesh = mesh
+        module.mesh_text = sdy_text(mesh)
+    in_attributes = _attributes(graph.in_types, in_shardings, mesh, donated or {})
+    out_attributes = _attributes(graph.out_types, out_shardings, mesh, {})
+    signature, body = function_text(module, graph, in_attributes, out_attributes)
+    return module.text(f"func.func public @main{signature} {{\n{body}\n}}"), module
+
+
+def symbol(name: str) -> str:
+    """`name` made fit for an MLIR symbol."""
+    return "jit_" + "".join(c if c.isalnum() or c == "_" else "_" for c in name)
+
+
+def _attributes(
+    types: Sequence[ArrayType],
+    shardings: Sequence[Any] | None,
+    mesh: Any,
+    donated: dict[int, int | None],
+) -> list[str]:
+    texts = []
+    for i, t in enumerate(types):
+        found = []
+        sharding = shardings[i] if shardings else None
+        if mesh is not None and sharding is not None:
+            found.append(f"sdy.sharding = {sdy_sharding_text(sharding, t.physical.ndim)}")
+        if i in donated:
+            target = donated[i]
+            found.append(
+                "jax.buffer_donor = true"
+                if target is None
+                else f"tf.aliasing_output = {target} : i32"
+            )
+        texts.append(f" {{{', '.join(found)}}}" if found else "")
+    return texts
