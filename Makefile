@@ -80,8 +80,8 @@ $(DOCS_STAMP): pyproject.toml $(STAMP)
 	@touch $@
 
 docs: $(DOCS_STAMP) ## Build docs/ to site/
-	@echo "==> docs: mkdocs to site/"
-	@$(BIN)/mkdocs build --strict --quiet
+	@echo "==> docs: sphinx to site/"
+	@$(PY) -m sphinx -W --keep-going -q -b html -d output/doctrees docs site
 	@echo "    site/index.html"
 
 smoke313: ## Run the tests marked smoke on Python 3.13, if there is one

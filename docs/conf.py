@@ -1,0 +1,39 @@
+"""Sphinx configuration: Markdown pages, furo, API reference from docstrings. Builds offline."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+METADATA = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+project = "Numlift"
+author = "The Numlift authors"
+copyright = "2026, The Numlift authors"
+version = release = METADATA["version"]
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx_copybutton",
+]
+source_suffix = {".md": "markdown"}
+exclude_patterns = ["_build"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+# Pages reached by a link need no place in the menu; docstrings are not written for docutils alone.
+suppress_warnings = ["toc.not_included", "toc.empty_glob", "docutils", "ref.python"]
+
+autodoc_member_order = "alphabetical"
+autodoc_typehints = "description"
+autodoc_typehints_description_target = "documented"
+napoleon_google_docstring = True
+napoleon_numpy_docstring = False
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+html_theme = "furo"
+html_title = f"Numlift {release}"
+html_copy_source = False
