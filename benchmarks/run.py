@@ -85,6 +85,8 @@ def main() -> int:
     """Run what the command line asks for; 1 if some case failed."""
     options = parse()
     console = Console()
+    if not console.is_terminal:
+        console = Console(width=120)
     cases = chosen(options.only)
     if options.list:
         console.print("\n".join(case.name for case in cases), highlight=False)
@@ -101,7 +103,7 @@ def main() -> int:
         "jax": Library("jax", options.peer_python),
         "numpy": Library("numpy", options.subject_python),
     }
-    start_rounds, rounds, seconds = (2, 2, 0.05) if options.quick else (5, 6, 0.15)
+    start_rounds, rounds, seconds = (1, 2, 0.03) if options.quick else (3, 6, 0.15)
     results = []
     try:
         with console.status("measuring") as status:

@@ -41,7 +41,7 @@ case("start/30 NumPy calls, cold cache", goal=0.7, cache="cold")(_thirty_calls)
 case("start/30 NumPy calls, warm cache", goal=0.5, cache="warm")(_thirty_calls)
 
 
-@case("start/compile an unrolled 50-step ODE, cold cache", goal=0.5, cache="cold")
+@case("start/compile an unrolled 20-step ODE, cold cache", goal=0.5, cache="cold")
 def _compile_ode(lib: Lib) -> Callable[[], object]:
     np = lib.np
 
@@ -50,7 +50,7 @@ def _compile_ode(lib: Lib) -> Callable[[], object]:
 
     def solve(y):
         h = 0.05
-        for _ in range(50):
+        for _ in range(20):
             k1 = field(y)
             k2 = field(y + 0.5 * h * k1)
             k3 = field(y + 0.5 * h * k2)
