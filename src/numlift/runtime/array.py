@@ -376,16 +376,18 @@ class Array(Value):
                     try_="x.item() for its value",
                 )
             )  # fmt: skip
-        if self.placement.single:
-            return self._rows()
-        return iter([self[i] for i in range(self.type.shape[0])])
+        return self._rows()
 
     def _rows(self) -> Iterator[Array]:
         """Rows by way of the host: no program has to be compiled for it."""
         where = self.placement
-        row = placement(self.type.update(shape=self.type.shape[1:]), where.sharding, where.committed)
+        type, sharding, committed = self.type, where.sharding, where.committed
+        if not where.single:
+            first = local_devices(sharding)[0]
+            sharding, committed = SingleDeviceSharding(first), False
+        row = placement(type.update(shape=type.shape[1:], sharding=None), sharding, committed)
         words = buffers.to_numpy(self.buffer, where)
-        for i in range(self.type.shape[0]):
+        for i in range(type.shape[0]):
             yield Array(buffers.put(words[i : i + 1].reshape(words.shape[1:]), row), row)
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -480,7 +482,9 @@ class Array(Value):
             raise ShardingError(
                 explain(
                     "__dlpack__",
-                    "random keys have no DLPack type" if keys else "it has parts on several devices",
+                    "random keys have no DLPack type"
+                    if keys
+                    else "it has parts on several devices",
                     {"x": self.type},
                     try_="random.key_data(x)" if keys else "x.addressable_shards[0].data",
                 )
@@ -552,4 +556,3 @@ def _array_text(value: np.ndarray, dtype: str, weak: bool) -> str:
     first = len(head) if "\n" not in body else 0
     wide = first + len(last) + len(tail) + 2 > np.get_printoptions()["linewidth"]
     return f"{head}{body},{chr(10) + ' ' * len(head) if wide else ' '}{tail}"
-

@@ -24,25 +24,28 @@ def put(value: np.ndarray, where: Placement, alias: bool = False) -> xla.ArrayIm
     """
     if where.single:
         return xla.put([value], where.type.physical, where.xla_sharding, where.committed, alias)
-    pieces = _cut(value, where, alias)
-    return xla.put(pieces, where.type.physical, where.xla_sharding, where.committed, alias)
+    indices = shard_indices(where.sharding, value.shape)
+    order = where.sharding.device_order
+    pieces = [value[i] for d, i in zip(order, indices, strict=True) if is_local(d)]
+    return put_pieces(pieces, where, alias)
 
 
-def _cut(value: np.ndarray, where: Placement, alias: bool) -> list[np.ndarray]:
-    """The pieces for the devices of this process, in order."""
-    sharding, pieces = where.sharding, []
-    shape = shard_shape(sharding, value.shape)
-    indices = shard_indices(sharding, value.shape)
+def put_pieces(
+    pieces: Sequence[np.ndarray], where: Placement, alias: bool = False
+) -> xla.ArrayImpl:
+    """A buffer of the given parts, one for each device of this process, in order."""
+    part = shard_shape(where.sharding, where.type.physical.shape)
+    parts: list[np.ndarray] = []
     seen: set[int] = set()
-    for device, index in zip(sharding.device_order, indices, strict=True):
-        if is_local(device):
-            piece = np.ascontiguousarray(value[index]).reshape(shape)
-            # jaxlib refuses to copy from one address twice in a call.
-            if not alias and piece.ctypes.data in seen:
-                piece = piece.copy()
-            seen.add(piece.ctypes.data)
-            pieces.append(piece)
-    return pieces
+    for piece in pieces:
+        # `ascontiguousarray` makes rank 1 of rank 0.
+        piece = np.ascontiguousarray(piece).reshape(part)
+        # jaxlib refuses to copy from one address twice in a call.
+        if not alias and piece.ctypes.data in seen:
+            piece = piece.copy()
+        seen.add(piece.ctypes.data)
+        parts.append(piece)
+    return xla.put(parts, where.type.physical, where.xla_sharding, where.committed, alias)
 
 
 def shards(buffer: xla.ArrayImpl, where: Placement) -> list[xla.ArrayImpl]:

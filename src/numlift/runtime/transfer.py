@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import config
+from .. import config, tree
 from ..core.dtypes import KeyDType, canonicalize_dtype, is_python_scalar, python_scalar_dtype
 from ..core.tracing import Tracer
 from ..core.types import ArrayType, array_type
@@ -18,6 +18,7 @@ from ..errors import (
     ShapeError,
     ShardingError,
     TracerArrayConversionError,
+    ValueArgumentError,
     explain,
 )
 from ..sharding.base import Sharding
@@ -63,7 +64,7 @@ def as_array(
     convert = getattr(x, "__numlift_array__", None)
     if convert is not None:
         return as_array(convert(), type, sharding)
-    value, of = _host_value(x, type)
+    value, of = host_value(x, type)
     where = default_placement(of) if sharding is None else placed(of, sharding)
     if config.watch().transfer_guard_host_to_device != "allow":
         guard("host_to_device", of, explicit)
@@ -108,8 +109,8 @@ def _no_tracer(function: str, x: Tracer) -> TracerArrayConversionError:
     )
 
 
-def _host_value(x: Any, type: Any) -> tuple[np.ndarray, ArrayType]:
-    """NumPy array of the physical dtype, and the type of the array."""
+def host_value(x: Any, type: Any) -> tuple[np.ndarray, ArrayType]:
+    """What `as_array` would put on a device: NumPy array of the physical dtype, and the type."""
     if isinstance(type, ArrayType):
         value = _as_numpy(x, type.physical.dtype)
         if value.shape != type.physical.shape:
@@ -251,7 +252,7 @@ def put(x: Any, place: Any = None, may_alias: bool | None = None, donate: bool =
             raise _no_tracer("device_put", x)
         return _put_tracer(x, None if place is None else to_sharding(place))
     if not isinstance(x, Array):
-        return as_array(x, None, place, explicit=True)
+        return as_array(x, None, place, may_alias=may_alias is True, explicit=True)
     if place is None:
         target = x.placement
     else:
@@ -283,7 +284,6 @@ def to_host(x: Any) -> Any:
     if isinstance(x, Array):
         if not x.placement.on_cpu:
             guard("device_to_host", x.type, explicit=True)
-        x.copy_to_host_async()
         if isinstance(x.type.dtype, KeyDType):
             return x._numpy()
         return buffers.to_numpy(x.buffer, x.placement)
@@ -291,3 +291,130 @@ def to_host(x: Any) -> Any:
         raise _no_tracer("device_get", x)
     return x
 
+
+# --- trees ------------------------------------------------------------------------------------
+
+
+def _is_place(x: Any) -> bool:
+    return x is None or isinstance(x, (Sharding, PartitionSpec, xla.Device))
+
+
+def device_put(
+    x: Any,
+    device: Any = None,
+    *,
+    src: Any = None,
+    donate: Any = False,
+    may_alias: Any = None,
+) -> Any:
+    """Put the arrays of a tree on devices. The copies run in the background.
+
+    Args:
+        x: tree of arrays, NumPy arrays and scalars.
+        device: a device, a `Sharding`, or a `PartitionSpec` on the current mesh, for all leaves;
+            or a tree of these that is a prefix of `x`. None leaves arrays where they are and puts
+            other values on the default device, uncommitted.
+        src: where the values are now; only checked, since arrays know it themselves.
+        donate: True (or a prefix tree of booleans) ends the life of the arrays in `x`.
+        may_alias: False (or a prefix tree) forces copies; None and True let results share memory
+            with arrays of `x`. Memory of NumPy arrays is always copied, because its owner may write
+            to it, except with True: then it is shared where it is aligned to 64 bytes.
+
+    Returns:
+        The tree with committed arrays (uncommitted where `device` is None).
+
+    Raises:
+        ShardingError: a sharding does not divide a shape evenly, or a spec has no mesh.
+        ValueArgumentError: both donate and `may_alias=True`.
+
+    Example:
+        >>> from numlift.runtime.devices import devices
+        >>> device_put({"a": 1.5}, devices()[0])["a"]
+        Array(1.5, dtype=float32, weak_type=True)
+    """
+    leaves, treedef = tree.raw_flatten(x)
+    n = len(leaves)
+
+    def spread(name: str, value: Any) -> list[Any]:
+        if _is_place(value) or isinstance(value, bool):
+            return [value] * n
+        return tree.broadcast_prefix(value, treedef, _is_place, "device_put", name, "x")
+
+    places, donated, shared = (
+        spread("device", device),
+        spread("donate", donate),
+        spread("may_alias", may_alias),
+    )
+    if src is not None:
+        _check_source(leaves, spread("src", src))
+    if any(d and s for d, s in zip(donated, shared, strict=True)):
+        raise ValueArgumentError(
+            explain(
+                "device_put",
+                "a donated array cannot share its memory",
+                {"donate": donate, "may_alias": may_alias},
+                try_="one of the two",
+            )
+        )
+    moved = map(put, leaves, places, shared, donated)
+    return treedef.unflatten(moved)
+
+
+def _check_source(leaves: list[Any], sources: list[Any]) -> None:
+    for leaf, source in zip(leaves, sources, strict=True):
+        if source is None or not isinstance(leaf, Array):
+            continue
+        said = to_sharding(source)
+        if not leaf.sharding.is_equivalent_to(said, leaf.ndim):
+            raise ShardingError(
+                explain(
+                    "device_put",
+                    "src is not where the array is",
+                    {"src": said, "x": leaf.type, "its sharding": leaf.sharding},
+                    try_="leave src out",
+                )
+            )
+
+
+def device_get(x: Any) -> Any:
+    """The arrays of a tree as NumPy arrays (read-only; on CPU they share memory).
+
+    Copies of all arrays start at once, then each is waited for. Other leaves stay as they are.
+
+    Args:
+        x: tree of arrays.
+
+    Raises:
+        DeletedBufferError: an array was deleted or donated.
+        DeviceError: parts of an array belong to other processes.
+
+    Example:
+        >>> import numpy as np
+        >>> device_get({"a": as_array(np.arange(3))})
+        {'a': array([0, 1, 2], dtype=int32)}
+    """
+    leaves, treedef = tree.raw_flatten(x)
+    for leaf in leaves:
+        if isinstance(leaf, Array):
+            leaf.copy_to_host_async()
+    return treedef.unflatten(map(to_host, leaves))
+
+
+def block_until_ready(x: Any) -> Any:
+    """Wait until all arrays of a tree are computed; return the tree.
+
+    Raises what went wrong in the first computation that failed.
+    """
+    leaves = tree.raw_flatten(x)[0]
+    for leaf in leaves:
+        if isinstance(leaf, Array):
+            leaf.block_until_ready()
+    return x
+
+
+def copy_to_host_async(x: Any) -> Any:
+    """Begin to copy the arrays of a tree to the host; return the tree."""
+    for leaf in tree.raw_flatten(x)[0]:
+        if isinstance(leaf, Array):
+            leaf.copy_to_host_async()
+    return x

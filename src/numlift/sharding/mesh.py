@@ -31,9 +31,7 @@ class AxisType(enum.Enum):
         return self.name
 
 
-def _axis_types(
-    function: str, axis_types: Any, names: tuple[str, ...]
-) -> tuple[AxisType, ...]:
+def _axis_types(function: str, axis_types: Any, names: tuple[str, ...]) -> tuple[AxisType, ...]:
     if axis_types is None:
         return (AxisType.Auto,) * len(names)
     types = (axis_types,) * len(names) if isinstance(axis_types, AxisType) else tuple(axis_types)
@@ -159,7 +157,7 @@ class _Axes:
 
     def _axes_repr(self) -> str:
         sizes = ", ".join(f"{name!r}: {size}" for name, size in self.shape.items())
-        return f"{sizes}, axis_types=({', '.join(t.name for t in self.axis_types)},)"
+        return f"{sizes}, axis_types={self.axis_types}"
 
     def __copy__(self):
         return self

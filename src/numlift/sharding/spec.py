@@ -78,7 +78,7 @@ class PartitionSpec:
 
     Example:
         >>> P("x", None, ("y", "z"))
-        PartitionSpec('x', None, ('y', 'z'))
+        P('x', None, ('y', 'z'))
         >>> P("x").padded(3)
         ('x', None, None)
     """
@@ -219,7 +219,7 @@ class PartitionSpec:
             axes = getattr(self, name)
             if axes:
                 parts.append(f"{name}={{{', '.join(map(repr, sorted(axes)))}}}")
-        return f"PartitionSpec({', '.join(parts)})"
+        return f"P({', '.join(parts)})"
 
     def __reduce__(self):
         return _rebuild, (self._entries, self.unreduced, self.reduced)
