@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -23,11 +23,23 @@ def put(value: np.ndarray, where: Placement, alias: bool = False) -> xla.ArrayIm
         alias: True lets the buffer use the memory of `value`; later writes would show through.
     """
     if where.single:
-        return xla.put([value], where.type.physical, where.xla_sharding, where.committed, alias)
+        return _put([value], where, alias)
     indices = shard_indices(where.sharding, value.shape)
     order = where.sharding.device_order
     pieces = [value[i] for d, i in zip(order, indices, strict=True) if is_local(d)]
     return put_pieces(pieces, where, alias)
+
+
+def _put(pieces: Sequence[Any], where: Placement, alias: bool) -> xla.ArrayImpl:
+    return xla.batched_device_put(
+        where.type.physical,
+        where.xla_sharding,
+        pieces,
+        where.local_devices,
+        where.committed,
+        host_buffer_semantics=xla.ALIAS if alias else xla.COPY,
+        enable_x64=True,
+    )
 
 
 def put_pieces(
@@ -45,7 +57,7 @@ def put_pieces(
             piece = piece.copy()
         seen.add(piece.ctypes.data)
         parts.append(piece)
-    return xla.put(parts, where.type.physical, where.xla_sharding, where.committed, alias)
+    return _put(parts, where, alias)
 
 
 def shards(buffer: xla.ArrayImpl, where: Placement) -> list[xla.ArrayImpl]:
@@ -201,7 +213,7 @@ def _copy_pieces(
 ) -> xla.ArrayImpl:
     if semantics is xla.ArrayCopySemantics.ALWAYS_COPY:
         pieces = [xla.copy_to([p], p._sharding, semantics)[0] for p in pieces]
-    return xla.put(pieces, target.type.physical, target.xla_sharding, target.committed)
+    return _put(pieces, target, False)
 
 
 def _from_local_pieces(
@@ -214,10 +226,6 @@ def _from_local_pieces(
         return _copy_pieces(pieces, target, xla.ArrayCopySemantics.REUSE_INPUT)
     if source.sharding.is_fully_replicated or source.sharding.is_fully_addressable:
         return put(to_numpy(buffer, source), target)
-    _refuse_across_processes(source, target)
-
-
-def _refuse_across_processes(source: Placement, target: Placement) -> NoReturn:
     raise ShardingError(
         explain(
             "device_put",

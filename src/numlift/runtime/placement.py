@@ -32,6 +32,7 @@ class Placement:
         xla_sharding: `sharding` as jaxlib sees it.
         handler: jaxlib's builder of such arrays from the results of a run.
         device_list: jaxlib's list of the devices, in order.
+        local_devices: plain list of the devices of this process, in order.
         single: True for one device.
         on_cpu: True if the devices are CPUs, so that reading is not a transfer.
     """
@@ -41,6 +42,7 @@ class Placement:
         "committed",
         "device_list",
         "handler",
+        "local_devices",
         "on_cpu",
         "sharding",
         "single",
@@ -54,6 +56,7 @@ class Placement:
     xla_sharding: xla.XlaSharding
     handler: Any
     device_list: Any
+    local_devices: list[Any]
     single: bool
     on_cpu: bool
 
@@ -92,6 +95,7 @@ def _build(type: ArrayType, sharding: Sharding, committed: bool) -> Placement:
     made.xla_sharding = xla_sharding(sharding, physical.ndim)
     made.handler = xla.result_handler(physical, made.xla_sharding, committed)
     made.device_list = made.xla_sharding.device_list
+    made.local_devices = list(local_devices(sharding))
     made.single = len(sharding.device_order) == 1
     made.on_cpu = sharding.device_order[0].platform == "cpu"
     return made

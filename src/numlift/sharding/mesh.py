@@ -382,7 +382,7 @@ def is_local(device: Any) -> bool:
     return device.process_index == device.client.process_index()
 
 
-def axis_size(mesh: _Axes, names: None | str | tuple[str, ...]) -> int:
+def axis_size(mesh: _Axes, names: str | tuple[str, ...] | None) -> int:
     """Number of pieces that the named mesh axes make of a dimension."""
     if names is None:
         return 1

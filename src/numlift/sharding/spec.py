@@ -42,7 +42,7 @@ def _entry(entry: Any) -> Entry:
     raise ArgumentError(
         explain(
             "PartitionSpec",
-            f"an entry is None, a mesh axis name, a tuple of names or P.UNCONSTRAINED, got {entry!r}",
+            f"entries are None, mesh axis names, tuples of names or P.UNCONSTRAINED, got {entry!r}",
             try_='P("x", None, ("y", "z"))',
         )
     )
