@@ -267,11 +267,11 @@ def test_register_dataclass_mistakes():
 
     with pytest.raises(TypeError, match="only data_fields is given"):
         tree.register_dataclass(C, ["a"])
-    with pytest.raises(errors.TreeError, match="fields b of .* are missing"):
+    with pytest.raises(errors.TreeError, match=r"fields b of .* are missing"):
         tree.register_dataclass(C, ["a"], [])
-    with pytest.raises(errors.TreeError, match="fields z of .* are no fields"):
+    with pytest.raises(errors.TreeError, match=r"fields z of .* are no fields"):
         tree.register_dataclass(C, ["a", "z"], ["b"])
-    with pytest.raises(errors.TreeError, match="fields a of .* in both"):
+    with pytest.raises(errors.TreeError, match=r"fields a of .* in both"):
         tree.register_dataclass(C, ["a"], ["a", "b"])
     with pytest.raises(TypeError, match="Circle is no dataclass"):
         tree.register_dataclass(type("Circle", (), {}))

@@ -12,12 +12,13 @@ from numlift.core import dtypes
 
 # Promotion of all pairs as JAX 0.10.2 does it. One character a node, "." for an error; a result of
 # "S", "T", "U" is a weak int, float, complex.
-NODES = (
+NAMES = (
     "bool int2 int4 int8 int16 int32 int64 uint2 uint4 uint8 uint16 uint32 uint64 float4_e2m1fn "
     "float8_e3m4 float8_e4m3 float8_e4m3fn float8_e4m3fnuz float8_e4m3b11fnuz float8_e5m2 "
     "float8_e5m2fnuz float8_e8m0fnu bfloat16 float16 float32 float64 complex64 complex128 int "
     "float complex"
-).split()
+)
+NODES = NAMES.split()
 CODES = "0123456789ABCDEFGHIJKLMNOPQRSTU"
 TABLE_32 = (
     "0123455789ABBDEFGHIJKLMNOOQQSTU",
