@@ -22,6 +22,7 @@ BASES = {
     "TracerIntegerConversionError": TypeError,
     "NonConcreteBooleanIndexError": IndexError,
     "UnexpectedTracerError": TypeError,
+    "UnhashableStaticError": ValueError,
     "KeyReuseError": RuntimeError,
     "GradError": TypeError,
     "TreeError": ValueError,

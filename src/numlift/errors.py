@@ -41,6 +41,7 @@ __all__ = [
     "TypePromotionError",
     "UnboundAxisError",
     "UnexpectedTracerError",
+    "UnhashableStaticError",
     "ValueArgumentError",
     "VmapError",
     "explain",
@@ -72,6 +73,10 @@ class AxisError(NumliftError, np.exceptions.AxisError):
 
 class ArgumentError(NumliftError, TypeError):
     """An argument has the wrong Python type, is missing, or is not accepted."""
+
+
+class UnhashableStaticError(NumliftError, ValueError):
+    """A static argument of a jitted function cannot be hashed."""
 
 
 class ValueArgumentError(NumliftError, ValueError):

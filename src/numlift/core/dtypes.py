@@ -125,13 +125,13 @@ __all__ = [
 ]
 
 _PYTHON_SCALARS = (bool, int, float, complex)
-_WIDE = {
+_WIDE: dict[Any, np.dtype[Any]] = {
     np.dtype(np.int64): np.dtype(np.int32),
     np.dtype(np.uint64): np.dtype(np.uint32),
     np.dtype(np.float64): np.dtype(np.float32),
     np.dtype(np.complex128): np.dtype(np.complex64),
 }
-_PYTHON_DTYPE = {
+_PYTHON_DTYPE: dict[type, np.dtype[Any]] = {
     bool: np.dtype(np.bool_),
     int: np.dtype(np.int64),
     float: np.dtype(np.float64),
