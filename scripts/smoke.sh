@@ -29,8 +29,8 @@ if [[ ! $venv/.installed -nt pyproject.toml ]]; then
     echo "==> set-up: $venv"
     [[ -x $venv/bin/python ]] || "$python" -m venv "$venv"
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
-        -e . 'pytest>=8.3,<10' 'hypothesis>=6.100,<7' 'scipy>=1.14,<2'
+        -e . 'pytest>=8.3,<10' 'hypothesis>=6.100,<7' 'scipy>=1.14,<2' 'rich>=13.7,<16'
     touch "$venv/.installed"
 fi
 echo "==> smoke: tests marked smoke on Python $version"
-"$venv/bin/python" -m pytest -q -m smoke tests
+"$venv/bin/python" -m pytest -q -m smoke tests --ignore=tests/benchmarks --ignore=tests/examples
