@@ -38,7 +38,9 @@ _ALIASES = {
 _GUARD_NAMES = tuple(name for name in flags if name.startswith("transfer_guard_"))
 _BACKEND_FLAGS = frozenset({"platforms", "num_cpu_devices"})
 _STATE_NAMES = tuple(f.name for f in flags.values() if f.kind == "state")
+_STATE_DEFAULTS = tuple((f.name, f.default) for f in flags.values() if f.kind == "state")
 _WATCH_NAMES = tuple(f.name for f in flags.values() if f.kind == "watch")
+_WATCH_SET = frozenset(_WATCH_NAMES)
 
 
 class State:
@@ -101,7 +103,8 @@ _lock = threading.RLock()
 
 def _state_from(values: dict[str, Any]) -> State:
     """The one `State` with these values (missing flags have their default)."""
-    key = tuple([values[n] if n in values else flags[n].default for n in _STATE_NAMES])
+    get_value = values.get
+    key = tuple([get_value(name, default) for name, default in _STATE_DEFAULTS])
     # True == 1 in a tuple key: every value went through its flag's check, so types are uniform.
     with _lock:
         known = _interned.get(key)
@@ -129,7 +132,10 @@ class _Layer:
         self.changes, self.parent, self.base = changes, parent, base
         values = changes if base is None else {**base.changes, **changes}
         self.state = _state_from(values)
-        self.watch = _watch_from(values)
+        if base is not None and _WATCH_SET.isdisjoint(changes):
+            self.watch = base.watch
+        else:
+            self.watch = _watch_from(values)
 
     def rebase(self) -> _Layer:
         """Recompute after a global flag changed while this scope is open."""
