@@ -128,6 +128,9 @@ class _Layer:
 
     __slots__ = ("base", "changes", "parent", "state", "watch")
 
+    state: State
+    watch: Watch
+
     def __init__(self, changes: dict[str, Any], parent: _Layer | None, base: _Layer | None):
         self.changes, self.parent, self.base = changes, parent, base
         values = changes if base is None else {**base.changes, **changes}
