@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import os
 import re
 import threading
@@ -334,3 +335,24 @@ def clear_backends() -> None:
         _backends.clear()
         _failures.clear()
         _default = None
+
+
+# --- pickling -------------------------------------------------------------------------------------
+
+
+def _find_device(platform: str, number: int) -> Device:
+    for device in backend(platform).devices:
+        if device.id == number:
+            return device
+    raise DeviceError(
+        f"unpickle: there is no device {number} of platform {platform} here\n"
+        f"  devices: {list(backend(platform).devices)}\n"
+        "  Try: unpickle in a process with the same devices"
+    )
+
+
+def _reduce_device(device: Device) -> tuple[Any, ...]:
+    return _find_device, (backend_of(device).platform, device.id)
+
+
+copyreg.pickle(Device, _reduce_device)

@@ -5,7 +5,6 @@ Dispatch keys hold placements; a placement caches what jaxlib needs to build suc
 
 from __future__ import annotations
 
-import copyreg
 import functools
 import threading
 import weakref
@@ -301,27 +300,3 @@ def _name_tiles(tiled: TiledSharding, mesh: Mesh, ndim: int) -> NamedSharding | 
         return None
     named = NamedSharding(mesh, PartitionSpec(*entries), memory_kind=tiled.memory_kind)
     return named if named.tiling(ndim) == tiled.tiling(ndim) else None
-
-
-# --- pickling ---------------------------------------------------------------------------------
-
-
-def _find_device(platform: str, id: int) -> Any:
-    for device in devices.devices(platform):
-        if device.id == id:
-            return device
-    raise ShardingError(
-        explain(
-            "unpickle",
-            f"there is no device {id} of platform {platform} here",
-            {"devices": devices.devices(platform)},
-            try_="unpickle in a process with the same devices",
-        )
-    )
-
-
-def _reduce_device(device: Any) -> tuple[Any, ...]:
-    return _find_device, (devices.backend_of(device).platform, device.id)
-
-
-copyreg.pickle(xla.Device, _reduce_device)
