@@ -1,5 +1,5 @@
 # Works from a fresh clone with python3 (3.11 to 3.13) and make. Everything goes into .venv.
-# An existing .venv is kept and brought up to date; nothing outside this folder is changed.
+# An existing .venv is kept and brought up to date.
 
 PYTHON ?= python3
 VENV   ?= .venv
@@ -13,8 +13,8 @@ WORKERS ?= 2
 PYTEST_ARGS ?=
 BENCH_ARGS ?=
 
-# A bounded folder for compiled programs, shared by the test processes and kept between runs.
-export NUMLIFT_COMPILATION_CACHE_DIR ?= $(CURDIR)/output/compile-cache
+# Compiled programs of the tests: shared by all processes and checkouts, bounded in bytes.
+export NUMLIFT_COMPILATION_CACHE_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/numlift-tests
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
@@ -39,7 +39,7 @@ demo: $(STAMP) ## Run the guided tour
 
 test: $(STAMP) ## Run all tests and doctests
 	@echo "==> test: pytest with $(WORKERS) processes"
-	@$(PY) -m pytest -n $(WORKERS) $(PYTEST_ARGS)
+	@$(PY) -m pytest -n $(WORKERS) --dist worksteal $(PYTEST_ARGS)
 
 format-check: $(STAMP)
 	@echo "==> format: ruff format --check"
@@ -57,7 +57,7 @@ layers: $(STAMP)
 	@echo "==> layers: import-linter"
 	@PYTHONPATH=src $(BIN)/lint-imports
 
-check: format-check lint types layers test ## Everything that CI checks
+check: format-check lint types layers smoke313 test ## Everything that CI checks
 
 fix: $(STAMP) ## Format the code and apply the safe lint fixes
 	@echo "==> fix: ruff check --fix, ruff format"
