@@ -76,7 +76,8 @@ def _bad_numbers(numbers: Any) -> errors.ArgumentError:
     return errors.ArgumentError(
         errors.explain(
             "dot_general",
-            "dimension_numbers must be ((lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch))",
+            "dimension_numbers must be ((lhs_contracting, rhs_contracting), "
+            "(lhs_batch, rhs_batch))",
             {"dimension_numbers": numbers},
             try_="(((1,), (0,)), ((), ())) for the product of two matrices",
         )

@@ -10,13 +10,11 @@ import ml_dtypes
 import numpy as np
 
 from .. import errors
-from ..core.op import Op
 from ..core.tracing import apply, type_of
 from ..core.types import ArrayType, array_type, dtype_kind
 from ..sharding import rules
-from ..structural.arith import add
-from ..structural.families import is_linear
 from ..structural.shape import Transpose
+from .bilinear import Bilinear
 from .precision import (
     CPU_PRESETS,
     CanonicalPrecision,
@@ -44,12 +42,15 @@ def product_dtype(a: Any, b: Any) -> Any:
 def _order(dtype: Any) -> tuple[Any, ...]:
     kind = dtype_kind(dtype)
     reach = float(ml_dtypes.finfo(dtype).max) if kind == "f" else 0.0
-    return _RANK[kind], ml_dtypes.finfo(dtype).bits if kind == "f" else _bits(dtype), kind, reach
+    return _RANK[kind], bit_width(dtype), kind, reach
 
 
-def _bits(dtype: Any) -> int:
-    name = dtype.name
-    return int(name.lstrip("uint")) if name.lstrip("u").startswith("int") else 8 * dtype.itemsize
+def bit_width(dtype: Any) -> int:
+    """Bits of a number of this dtype."""
+    kind = dtype_kind(dtype)
+    if kind == "f":
+        return int(ml_dtypes.finfo(dtype).bits)
+    return int(dtype.name.lstrip("uint")) if kind in "iu" else 8 * dtype.itemsize
 
 
 def others(ndim: int, *taken: Sequence[int]) -> tuple[int, ...]:
@@ -57,7 +58,7 @@ def others(ndim: int, *taken: Sequence[int]) -> tuple[int, ...]:
     return tuple(i for i in range(ndim) if not any(i in t for t in taken))
 
 
-class DotGeneral(Op):
+class DotGeneral(Bilinear):
     """Sum of products over contracted axes, for each index of the batch axes.
 
     The result's axes are the batch axes, the free axes of lhs, the free axes of rhs.
@@ -135,7 +136,7 @@ class DotGeneral(Op):
 
     def _check_preferred(self, natural: Any, types: Sequence[ArrayType]) -> None:
         kinds = dtype_kind(natural), dtype_kind(self.preferred)
-        if kinds[0] in "iu" and kinds[1] in "iu" and _bits(self.preferred) < _bits(natural):
+        if kinds[0] in "iu" and kinds[1] in "iu" and bit_width(self.preferred) < bit_width(natural):
             raise errors.DTypeError(
                 errors.explain(
                     "dot_general",
@@ -148,23 +149,11 @@ class DotGeneral(Op):
 
     # ---- derivatives and batching ------------------------------------------------------------
 
-    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-        x, y = primals
-        dx, dy = tangents
-        z = apply(self, x, y)
-        if not type_of(z).inexact:
-            return z, None
-        dz = None if dx is None else apply(self, dx, y)
-        if dy is not None:
-            term = apply(self, x, dy)
-            dz = term if dz is None else apply(add, dz, term)
-        return z, dz
+    def transpose_lhs(self, ct: Any, x: ArrayType, y: Any) -> Any:
+        return self._transpose(ct, x, y, True)
 
-    def transpose(self, ct: Any, *inputs: Any) -> Sequence[Any]:
-        x, y = inputs
-        if is_linear(x):
-            return self._transpose(ct, x.type, y, True), None
-        return None, self._transpose(ct, y.type, x, False)
+    def transpose_rhs(self, ct: Any, x: Any, y: ArrayType) -> Any:
+        return self._transpose(ct, y, x, False)
 
     def _transpose(self, ct: Any, linear: ArrayType, other: Any, left: bool) -> Any:
         """Cotangent of the linear operand: contract ct and the other over its free axes."""
@@ -287,9 +276,9 @@ class DotGeneral(Op):
     def _algorithm(self, x: Any, y: Any, out: Any) -> DotAlgorithm | None:
         if isinstance(self.precision, DotAlgorithm):
             return self.precision
-        if isinstance(self.precision, DotAlgorithmPreset):
-            if self.precision is not DotAlgorithmPreset.DEFAULT:
-                return preset_algorithm(self.precision, x, y, out)[0]
+        preset = self.precision
+        if isinstance(preset, DotAlgorithmPreset) and preset is not DotAlgorithmPreset.DEFAULT:
+            return preset_algorithm(preset, x, y, out)[0]
         return None
 
     def _storage(
@@ -314,7 +303,7 @@ class DotGeneral(Op):
             lhs = types[0].dtype if types[0].dtype in left else left[0]
             rhs = types[1].dtype if types[1].dtype in right else right[0]
             return (lhs, rhs), as_accumulator(algorithm.accumulation_type)
-        return _plain_storage(platform, natural, out.dtype)
+        return storage_dtypes(platform, natural, out.dtype)
 
 
 _CPU_NAMES = [p.name for p in CPU_PRESETS]
@@ -326,7 +315,7 @@ def as_accumulator(dtype: Any) -> Any:
 
 
 @cache
-def _plain_storage(platform: str, natural: Any, out: Any) -> tuple[tuple[Any, Any], Any]:
+def storage_dtypes(platform: str, natural: Any, out: Any) -> tuple[tuple[Any, Any], Any]:
     """Storage without an algorithm.
 
     XLA's CPU backend multiplies f32, f64, complex and i32 with fast kernels and everything else
@@ -336,24 +325,20 @@ def _plain_storage(platform: str, natural: Any, out: Any) -> tuple[tuple[Any, An
     kind, want = dtype_kind(natural), dtype_kind(out)
     if kind == "b":
         count = np.dtype("f4") if want == "b" else out
-        return _plain_storage(platform, count, count)
+        return storage_dtypes(platform, count, count)
     if kind in "iu" and want in "iu":
-        if _bits(out) <= 32 and platform == "cpu":
+        if bit_width(out) <= 32 and platform == "cpu":
             return (np.dtype("i4"),) * 2, np.dtype("i4")
-        if _bits(natural) < 8:
+        if bit_width(natural) < 8:
             return (np.dtype("i4"),) * 2, out
         return (natural, natural), out if kind == want else natural
-    if kind == want == "f" and _float_bits(out) >= _float_bits(natural):
+    if kind == want == "f" and bit_width(out) >= bit_width(natural):
         return (natural, natural), out
     if kind == want:
         return (natural, natural), natural
     if _RANK[want] > _RANK[kind]:
         return (out, out), out
     return (natural, natural), natural
-
-
-def _float_bits(dtype: Any) -> int:
-    return int(ml_dtypes.finfo(dtype).bits)
 
 
 def convert(ctx: Any, name: str, source: ArrayType, target: ArrayType) -> str:
