@@ -56,7 +56,7 @@ assert len(found) == 8 and len(set(map(id, found))) == 1
 
 
 def test_unknown_platform():
-    with pytest.raises(DeviceError, match="there is no platform 'npu'\n.*\nTry: devices"):
+    with pytest.raises(DeviceError, match=r"there is no platform 'npu'\n.*\nTry: devices"):
         devices.devices("npu")
 
 

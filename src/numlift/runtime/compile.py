@@ -41,7 +41,16 @@ class Executable:
     only, so callers must pass the right types.
     """
 
-    __slots__ = ("backend", "devices", "execute", "from_cache", "loaded", "text")
+    __slots__ = (
+        "_blob",
+        "_request",
+        "backend",
+        "devices",
+        "execute",
+        "from_cache",
+        "loaded",
+        "text",
+    )
 
     def __init__(
         self,
@@ -50,10 +59,13 @@ class Executable:
         devices: tuple[Device, ...],
         text: str,
         from_cache: bool,
+        request: _Request,
+        blob: bytes | None = None,
     ) -> None:
         self.loaded, self.backend, self.devices = loaded, backend, devices
         self.text = text
         self.from_cache = from_cache
+        self._request, self._blob = request, blob
         self.execute: Callable[[Sequence[xla.ArrayImpl]], Any] = loaded.execute_sharded
 
     def hlo_text(self) -> str:
@@ -79,8 +91,17 @@ class Executable:
         )
 
     def serialize(self) -> bytes:
-        """Machine code and options, for `load_executable` on equal hardware and jaxlib."""
-        return self.loaded.serialize()
+        """Machine code and options, for `load_executable` on equal hardware and jaxlib.
+
+        XLA cannot serialise what it loaded itself (the machine code is missing in the result, and
+        running it fails), so a program from the cache is compiled again.
+        """
+        if self._blob is not None:
+            return self._blob
+        if not self.from_cache:
+            return self.loaded.serialize()
+        devices = _device_list(self.devices)
+        return _compile(self.text, self.backend, devices, self._request).serialize()
 
     @property
     def fingerprint(self) -> bytes | None:
@@ -219,7 +240,7 @@ def compile_module(
     device_list = _device_list(devices)
     if host_callbacks:
         loaded = _compile(text, backend, device_list, request, list(host_callbacks))
-        return Executable(loaded, backend, devices, text, False)
+        return Executable(loaded, backend, devices, text, False, request)
     return _cached(text, backend, devices, device_list, request, cache_key_extra)
 
 
@@ -239,19 +260,19 @@ def _cached(
     store = disk_cache.cache() if backend.process_count == 1 else None
     if store is None:
         loaded = _compile(text, backend, device_list, request)
-        return Executable(loaded, backend, devices, text, False)
+        return Executable(loaded, backend, devices, text, False, request)
     parts = (*request.key_parts(), extra)
     key = disk_cache.make_key(text, backend.client, devices[0].device_kind, parts)
     found = _load_entry(store, key, backend, device_list, request)
     if found is not None:
-        return Executable(found, backend, devices, text, True)
+        return Executable(found, backend, devices, text, True, request)
     start = time.perf_counter()
     loaded = _compile(text, backend, device_list, request)
     if time.perf_counter() - start >= config.get("persistent_cache_min_compile_time_secs"):
         blob = loaded.serialize()
         if len(blob) >= config.get("persistent_cache_min_entry_size_bytes"):
             store.store(key, blob)
-    return Executable(loaded, backend, devices, text, False)
+    return Executable(loaded, backend, devices, text, False, request)
 
 
 def _load_entry(
@@ -315,7 +336,7 @@ def load_executable(
             f"load_executable: XLA cannot load these bytes\n  reason: {error}\n"
             "Try: compile the program again on this machine"
         ) from error
-    return Executable(loaded, backend, devices, text, False)
+    return Executable(loaded, backend, devices, text, False, request, blob)
 
 
 # --- errors ---------------------------------------------------------------------------------------

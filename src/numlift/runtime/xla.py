@@ -412,12 +412,13 @@ def live_arrays(client: Client) -> list[ArrayImpl]:
     return client.live_arrays()
 
 
-def option_names() -> list[str]:
+@functools.cache
+def option_names() -> frozenset[str]:
     """Names of the flags of XLA that a program can be compiled with."""
     made = CompileOptions()
     build = made.executable_build_options
     debug = build.debug_options
-    return re.findall(r"^(\w+):", str(debug), re.MULTILINE)
+    return frozenset(re.findall(r"^(\w+):", str(debug), re.MULTILINE))
 
 
 # --- plugins and processes ------------------------------------------------------------------------
