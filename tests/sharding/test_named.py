@@ -124,14 +124,12 @@ def test_abstract():
     s = NamedSharding(AbstractMesh((4, 2), ("x", "y")), P("x"))
     assert s.shard_shape((8, 3)) == (2, 3) and s.num_devices == 8
     with pytest.raises(ShardingError, match="no devices"):
-        s.device_set  # noqa: B018
+        s.device_set
 
 
 def test_refuses():
     m = mesh(4, 2)
-    with pytest.raises(
-        ShardingError, match=r"dimension 1 of size 6 .* \(mesh axis 'x' of size 4\)"
-    ):
+    with pytest.raises(ShardingError, match=r"dimension 1 of size 6 .*mesh axis 'x' of size 4"):
         NamedSharding(m, P(None, "x")).shard_shape((2, 6))
     with pytest.raises(ShardingError, match="pad dimension 0 to 16"):
         NamedSharding(m, P(("x", "y"))).shard_shape((9,))

@@ -78,7 +78,10 @@ def _shared(external_array: Any, home: Any, copy: bool | None) -> Array:
         return as_array(external_array, None, home)
     type_ = array_type(tuple(made.aval.shape), made.aval.dtype)
     where = placement(type_, SingleDeviceSharding(home), True)
-    return Array(xla.rewrap(made, type_, where.xla_sharding), where)
+    x = Array(xla.rewrap(made, type_, where.xla_sharding), where)
+    # jaxlib shares aligned memory even if a copy was asked for. Its owner may write to it as soon
+    # as we return, so the copy must be finished then.
+    return put(x, may_alias=False).block_until_ready() if copy else x
 
 
 def _checked_copy(copy: bool | None, why: str, dtype: Any) -> Any:

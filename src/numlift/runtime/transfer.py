@@ -146,6 +146,8 @@ def _as_numpy(x: Any, dtype: Any) -> np.ndarray:
             )
         )  # fmt: skip
     if isinstance(x, np.ndarray):
+        if not x.dtype.isnative:
+            x = x.astype(x.dtype.newbyteorder("="))
         return np.asarray(x) if dtype is None or x.dtype == dtype else _cast(x, dtype)
     try:
         if dtype is None or isinstance(x, np.generic):
@@ -270,11 +272,8 @@ def _move(x: Array, target: Placement, may_alias: bool | None, donate: bool) -> 
     if not donate:
         semantics = how.ALWAYS_COPY if may_alias is False else how.REUSE_INPUT
         return Array(buffers.move(x.buffer, source, target, semantics), target)
-    ndim = target.type.physical.ndim
-    if source.sharding.tiling(ndim) == target.sharding.tiling(ndim):
-        return Array(buffers.move(x.buffer, source, target, how.DONATE_INPUT), target)
+    # A buffer that shares memory with `x` would end with it, so the parts are copied first.
     moved = buffers.move(x.buffer, source, target, how.ALWAYS_COPY)
-    buffers.wait(moved, target)
     x.delete()
     return Array(moved, target)
 
