@@ -1,0 +1,712 @@
+"""Derivatives: grad, value_and_grad, jvp, vjp, linearize, jacobians, hessian."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import errors
+from ..core.dtypes import float0
+from ..core.tracing import Tracer, type_of
+from ..core.types import ArrayType
+from ..runtime.array import Array
+from ..structural.shape import full, reshape
+from ..transforms.jvp import instantiate, jvp_flat, tangent_type
+from ..transforms.linearize import LinearMap, linearize_flat
+from ..tree import keystr, tree_flatten, tree_flatten_with_path, tree_map, tree_unflatten
+from .eager import concrete
+from .tracing import argument_path, check_argument, flatten_output, name_of
+from .vmap import vmap
+
+
+def _check_callable(fun: Any, transformation: str) -> None:
+    if not callable(fun):
+        raise errors.ArgumentError(
+            errors.explain(
+                transformation, f"expected a function, got a {type(fun).__name__}", {"fun": fun}
+            )
+        )
+
+
+def _as_operand(x: Any) -> Any:
+    """Arrays and tracers as they are; NumPy arrays and numbers become arrays."""
+    return x if isinstance(x, (Array, Tracer)) else concrete(x, "grad")
+
+
+def _zero_tangent(t: ArrayType) -> Any:
+    """float0 zeros: the tangent of integers and bools."""
+    return np.zeros(t.shape, float0)
+
+
+# ---- jvp and linearize -----------------------------------------------------------------------
+
+
+def jvp(
+    fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = False
+) -> tuple[Any, ...]:
+    """Value and directional derivative: (f(x), df(x)[dx]), in forward mode.
+
+    Args:
+        fun: function of arrays or pytrees of arrays.
+        primals: tuple of arguments.
+        tangents: tuple of directions, structured like `primals`; float0 zeros for integers.
+        has_aux: `fun` returns (result, auxiliary data).
+
+    Returns:
+        (result, tangent), and auxiliary data if `has_aux`.
+
+    Raises:
+        ArgumentError: structure, shape or dtype of a tangent differs from its primal.
+
+    Example:
+        >>> import numlift as nl
+        >>> y, dy = nl.jvp(nl.numpy.sin, (0.0,), (2.0,))
+        >>> print(y, dy)
+        0.0 2.0
+    """
+    _check_callable(fun, "jvp")
+    if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
+        raise errors.ArgumentError(
+            errors.explain(
+                "jvp",
+                "primals and tangents must be tuples or lists of arguments",
+                {"primals": type(primals).__name__, "tangents": type(tangents).__name__},
+                try_="nl.jvp(f, (x,), (dx,))",
+            )
+        )
+    leaves, tree = tree_flatten(tuple(primals))
+    d_leaves, d_tree = tree_flatten(tuple(tangents))
+    if tree != d_tree:
+        raise errors.ArgumentError(
+            errors.explain(
+                "jvp",
+                "primals and tangents must have the same structure",
+                {"primals": tree, "tangents": d_tree},
+            )
+        )
+    for x in (*leaves, *d_leaves):
+        if getattr(x, "dtype", None) != float0:
+            check_argument(x, lambda: "an argument", f"jvp({name_of(fun)})")
+    values = [_as_operand(x) for x in leaves]
+    directions = [
+        _direction(x, d, f"jvp({name_of(fun)})") for x, d in zip(values, d_leaves, strict=True)
+    ]
+    found: list[Any] = []
+
+    def flat(*xs: Any) -> Sequence[Any]:
+        result = fun(*tree_unflatten(tree, xs))
+        if has_aux:
+            result, aux = _split_aux(result, "jvp")
+            found.append(aux)
+        outs, out_tree = flatten_output(result, name_of(fun), "jvp")
+        found.append(out_tree)
+        return outs
+
+    outs, d_outs = jvp_flat(flat, values, directions)
+    out_tree = found[-1]
+    outs = [_as_operand(x) for x in outs]
+    d_outs = [_output_tangent(d, type_of(x)) for x, d in zip(outs, d_outs, strict=True)]
+    result = tree_unflatten(out_tree, outs), tree_unflatten(out_tree, d_outs)
+    return (*result, _strip(found[0])) if has_aux else result
+
+
+def _strip(aux: Any) -> Any:
+    """Auxiliary data with duals of finished interpreters replaced by their primals."""
+    return tree_map(lambda x: _primal(x), aux)
+
+
+def _primal(x: Any) -> Any:
+    while isinstance(x, Tracer) and not x.owner.alive and hasattr(x, "primal"):
+        x = x.primal
+    return x
+
+
+def _output_tangent(d: Any, t: ArrayType) -> Any:
+    if not t.inexact:
+        return _zero_tangent(t)
+    return instantiate(d, t) if t.ndim or d is not None else concrete_zero(t)
+
+
+def concrete_zero(t: ArrayType) -> Any:
+    """A zero of a rank-0 type as an array."""
+    return _as_operand(full(t.update(weak_type=False)))
+
+
+def _direction(x: Any, d: Any, function: str) -> Any:
+    t = type_of(x)
+    if getattr(d, "dtype", None) == float0:
+        if t.inexact:
+            raise errors.ArgumentError(
+                errors.explain(function, "a float0 tangent belongs to integers only", {"primal": t})
+            )
+        return None
+    if not t.inexact:
+        raise errors.ArgumentError(
+            errors.explain(
+                function,
+                f"the tangent of a {t.dtype} primal must have dtype float0",
+                {"primal": t, "tangent": type_of(d)},
+                try_="np.zeros(shape, dtype=nl.dtypes.float0), or convert the primal to float",
+            )
+        )
+    d = _as_operand(d)
+    u = type_of(d)
+    if u.shape != t.shape or (u.dtype != t.dtype and not u.weak_type):
+        raise errors.ArgumentError(
+            errors.explain(
+                function,
+                "a tangent must have the shape and dtype of its primal",
+                {"primal": t, "tangent": u},
+            )
+        )
+    return d
+
+
+def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+    """Value at a point and the derivative there as a linear function.
+
+    Computes `fun` once; the linear function can then be called many times.
+
+    Args:
+        fun: function of arrays or pytrees of arrays.
+        *primals: the point.
+        has_aux: `fun` returns (result, auxiliary data).
+
+    Returns:
+        (result, f_jvp), and auxiliary data if `has_aux`; ``f_jvp(*tangents)`` is df[tangents].
+
+    Example:
+        >>> import numlift as nl
+        >>> y, f_jvp = nl.linearize(lambda x: x * x, 3.0)
+        >>> print(y, f_jvp(1.0))
+        9.0 6.0
+    """
+    _check_callable(fun, "linearize")
+    point = _linearize_at(fun, primals, "linearize", has_aux)
+
+    def f_jvp(*tangents: Any) -> Any:
+        """The derivative applied to tangents."""
+        d_leaves, d_tree = tree_flatten(tangents)
+        if d_tree != point.in_tree:
+            raise errors.ArgumentError(
+                errors.explain(
+                    "linearize",
+                    "tangents must have the structure of the primals",
+                    {"primals": point.in_tree, "tangents": d_tree},
+                )
+            )
+        directions = [
+            _direction(x, d, "linearize") for x, d in zip(point.values, d_leaves, strict=True)
+        ]
+        found = point.linear.push_forward([d for d, a in zip(directions, point.active, strict=True) if a])
+        d_outs = [
+            _output_tangent(d, t)
+            for d, t in zip(found, point.linear.out_types, strict=True)
+        ]
+        return tree_unflatten(point.out_tree, d_outs)
+
+    result = point.result(), f_jvp
+    return (*result, point.aux) if has_aux else result
+
+
+class _Point:
+    """A function linearised at a point."""
+
+    __slots__ = ("in_tree", "values", "active", "outs", "out_tree", "linear", "aux")
+    in_tree: Any
+    values: list[Any]
+    active: list[bool]
+    outs: list[Any]
+    out_tree: Any
+    linear: LinearMap
+    aux: Any
+
+    def result(self) -> Any:
+        """The value of the function."""
+        return tree_unflatten(self.out_tree, self.outs)
+
+
+def _linearize_at(
+    fun: Callable[..., Any], args: Any, transformation: str, has_aux: bool
+) -> _Point:
+    point = _Point()
+    leaves, tree = tree_flatten(args)
+    for x in leaves:
+        check_argument(
+            x, lambda x=x: argument_path(args, {}, x), f"{transformation}({name_of(fun)})"
+        )
+    point.in_tree = tree
+    point.values = [_as_operand(x) for x in leaves]
+    point.active = [type_of(x).inexact for x in point.values]
+    point.aux = None
+
+    def flat(*xs: Any) -> Sequence[Any]:
+        result = fun(*tree_unflatten(tree, xs))
+        if has_aux:
+            result, point.aux = _split_aux(result, transformation)
+        outs, point.out_tree = flatten_output(result, name_of(fun), transformation)
+        return outs
+
+    point.outs, point.linear = linearize_flat(flat, point.values, point.active)
+    point.outs = [_as_operand(x) for x in point.outs]
+    if has_aux:
+        point.aux = _strip(point.aux)
+    return point
+
+
+def _split_aux(result: Any, transformation: str) -> tuple[Any, Any]:
+    if not isinstance(result, (tuple, list)) or len(result) != 2:
+        raise errors.ArgumentError(
+            errors.explain(
+                transformation,
+                "with has_aux=True the function must return a pair (result, auxiliary data)",
+                {"returned": type(result).__name__},
+            )
+        )
+    return result[0], result[1]
+
+
+# ---- reverse mode ----------------------------------------------------------------------------
+
+
+def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False, reduce_axes: Any = ()) -> Any:
+    """Value at a point and the function that pulls cotangents back, in reverse mode.
+
+    Args:
+        fun: function of arrays or pytrees of arrays.
+        *primals: the point.
+        has_aux: `fun` returns (result, auxiliary data).
+        reduce_axes: accepted for compatibility; must be empty.
+
+    Returns:
+        (result, f_vjp), and auxiliary data if `has_aux`. ``f_vjp(ct)`` returns one cotangent an
+        argument, ct J; zeros of dtype float0 for integer arguments.
+
+    Example:
+        >>> import numlift as nl
+        >>> y, f_vjp = nl.vjp(lambda a, b: a * b, 2.0, 5.0)
+        >>> da, db = f_vjp(1.0)
+        >>> print(da, db)
+        5.0 2.0
+    """
+    _check_callable(fun, "vjp")
+    if reduce_axes:
+        raise errors.ArgumentError("vjp: reduce_axes is not supported; use lax.psum on the result")
+    point = _linearize_at(fun, primals, "vjp", has_aux)
+
+    def f_vjp(ct: Any) -> Any:
+        """Cotangents of the arguments."""
+        return _pull_back(point, ct)
+
+    result = point.result(), f_vjp
+    return (*result, point.aux) if has_aux else result
+
+
+def _pull_back(point: _Point, ct: Any) -> Any:
+    cts, ct_tree = tree_flatten(ct)
+    if ct_tree != point.out_tree:
+        raise errors.ArgumentError(
+            errors.explain(
+                "vjp",
+                "the cotangent must have the structure of the result",
+                {"result": point.out_tree, "cotangent": ct_tree},
+            )
+        )
+    checked = [
+        _cotangent(c, t) for c, t in zip(cts, point.linear.out_types, strict=True)
+    ]
+    found = iter(point.linear.pull_back(checked))
+    results = []
+    for x, a in zip(point.values, point.active, strict=True):
+        t = type_of(x)
+        if not a:
+            results.append(_zero_tangent(t))
+            continue
+        results.append(_finish_cotangent(next(found), t))
+    return tree_unflatten(point.in_tree, results)
+
+
+def _finish_cotangent(c: Any, t: ArrayType) -> Any:
+    """A cotangent as an array of the primal's type."""
+    if c is None:
+        return _as_operand(full(tangent_type(t)))
+    return _as_operand(c)
+
+
+def _cotangent(c: Any, t: ArrayType) -> Any:
+    if not t.inexact:
+        return None
+    c = _as_operand(c)
+    u = type_of(c)
+    if u.shape != t.shape or (u.dtype != t.dtype and not u.weak_type):
+        raise errors.ArgumentError(
+            errors.explain(
+                "vjp",
+                "a cotangent must have the shape and dtype of the result",
+                {"result": t, "cotangent": u},
+                try_="nl.numpy.ones_like(result)",
+            )
+        )
+    return c
+
+
+def value_and_grad(
+    fun: Callable[..., Any],
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+    reduce_axes: Any = (),
+) -> Callable[..., Any]:
+    """A function that returns the value of `fun` and its gradient.
+
+    Args:
+        fun: function with a scalar result (rank 0, floating point).
+        argnums: argument or arguments to differentiate with respect to.
+        has_aux: `fun` returns (scalar, auxiliary data).
+        holomorphic: arguments and result are complex and `fun` is holomorphic.
+        allow_int: allow integer arguments; their gradient has dtype float0.
+        reduce_axes: accepted for compatibility; must be empty.
+
+    Returns:
+        A function returning (value, gradient), or ((value, aux), gradient) if `has_aux`. The
+        gradient of an argument has its structure; a tuple of them if `argnums` is a sequence.
+
+    Raises:
+        GradError: the result is not a scalar, or a dtype cannot be differentiated.
+
+    Example:
+        >>> import numlift as nl
+        >>> value, slope = nl.value_and_grad(lambda x: x**3)(2.0)
+        >>> print(value, slope)
+        8.0 12.0
+    """
+    _check_callable(fun, "value_and_grad")
+    if reduce_axes:
+        raise errors.ArgumentError("grad: reduce_axes is not supported; use lax.psum on the result")
+    nums = _argnums(argnums)
+    name = name_of(fun)
+
+    @functools.wraps(fun, assigned=("__module__", "__name__", "__qualname__"), updated=())
+    def value_and_grad_fun(*args: Any, **kwargs: Any) -> Any:
+        chosen = _choose(args, nums, name)
+        for position, tree in zip(nums, chosen, strict=True):
+            _check_inputs(tree, position, name, holomorphic, allow_int)
+        places = [n % len(args) for n in nums]
+
+        def partial(*chosen_args: Any) -> Any:
+            full_args = list(args)
+            for place, value in zip(places, chosen_args, strict=True):
+                full_args[place] = value
+            return fun(*full_args, **kwargs)
+
+        partial.__name__ = name
+        point = _linearize_at(partial, tuple(chosen), "grad", has_aux)
+        _check_result(point, name, holomorphic)
+        one = point.linear.out_types[0].dtype.type(1)
+        grads = _pull_back(point, tree_unflatten(point.out_tree, [one]))
+        value = point.result()
+        found = grads[0] if isinstance(argnums, int) else tuple(grads)
+        return ((value, point.aux), found) if has_aux else (value, found)
+
+    return value_and_grad_fun
+
+
+def grad(
+    fun: Callable[..., Any],
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+    reduce_axes: Any = (),
+) -> Callable[..., Any]:
+    """A function that returns the gradient of `fun`; see `value_and_grad`.
+
+    Returns:
+        A function returning the gradient, or (gradient, aux) if `has_aux`.
+
+    Example:
+        >>> import numlift as nl
+        >>> print(nl.grad(nl.grad(lambda x: x**3))(2.0))
+        12.0
+    """
+    _check_callable(fun, "grad")
+    both = value_and_grad(fun, argnums, has_aux, holomorphic, allow_int, reduce_axes)
+
+    @functools.wraps(fun, assigned=("__module__", "__name__", "__qualname__"), updated=())
+    def grad_fun(*args: Any, **kwargs: Any) -> Any:
+        value, found = both(*args, **kwargs)
+        return (found, value[1]) if has_aux else found
+
+    return grad_fun
+
+
+def _argnums(argnums: Any) -> tuple[int, ...]:
+    try:
+        if isinstance(argnums, (tuple, list)):
+            return tuple(operator.index(n) for n in argnums)
+        return (operator.index(argnums),)
+    except TypeError:
+        raise errors.ArgumentError(
+            errors.explain("grad", "argnums must be an int or a sequence of ints", {"argnums": argnums})
+        ) from None
+
+
+def _choose(args: tuple[Any, ...], nums: tuple[int, ...], name: str) -> list[Any]:
+    for n in nums:
+        if not -len(args) <= n < len(args):
+            raise errors.ArgumentError(
+                errors.explain(
+                    f"grad({name})",
+                    f"argnums={n}, but the function was called with {len(args)} positional "
+                    "arguments",
+                    try_="pass the arguments to differentiate by position",
+                )
+            )
+    return [args[n] for n in nums]
+
+
+def _check_inputs(tree: Any, position: int, name: str, holomorphic: bool, allow_int: bool) -> None:
+    for path, x in tree_flatten_with_path(tree)[0]:
+        check_argument(x, lambda p=path: f"argument {position}{keystr(p)}", f"grad({name})")
+        t = type_of(x)
+        where = f"argument {position}{keystr(path)}"
+        if holomorphic and t.kind != "c":
+            rule = f"holomorphic=True needs complex arguments, but {where} is {t.dtype}"
+        elif t.kind == "c" and not holomorphic:
+            rule = f"{where} is complex"
+        elif not t.inexact and not allow_int:
+            rule = f"{where} must be a float, but is {t.dtype}"
+        else:
+            continue
+        raise errors.GradError(
+            errors.explain(
+                f"grad({name})",
+                rule,
+                {where: t},
+                try_="holomorphic=True, or differentiate real and imaginary parts"
+                if t.kind == "c"
+                else "x.astype(float) (3.0 instead of 3), or allow_int=True",
+            )
+        )
+
+
+def _check_result(point: _Point, name: str, holomorphic: bool) -> None:
+    types = point.linear.out_types
+    if len(types) != 1 or types[0].shape:
+        shown = types[0] if len(types) == 1 else f"{len(types)} arrays: {point.out_tree}"
+        raise errors.GradError(
+            errors.explain(
+                f"grad({name})",
+                "the function must return a scalar (one array of rank 0)",
+                {"result": shown},
+                try_="return a sum or mean, or use nl.jacrev for the derivative of an array",
+            )
+        )
+    t = types[0]
+    wanted = "c" if holomorphic else "f"
+    if t.kind != wanted:
+        words = "complex" if holomorphic else "real floating-point"
+        raise errors.GradError(
+            errors.explain(
+                f"grad({name})",
+                f"the result must be {words}",
+                {"result": t},
+                try_="return abs(z) or z.real, or set holomorphic=True"
+                if t.kind == "c"
+                else "return a float",
+            )
+        )
+
+
+# ---- Jacobians -------------------------------------------------------------------------------
+
+
+def jacfwd(
+    fun: Callable[..., Any],
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+) -> Callable[..., Any]:
+    """The Jacobian of `fun`, one column at a time in forward mode (good for few inputs).
+
+    Returns:
+        A function whose result has, for each result leaf of shape r and argument leaf of shape s,
+        an array of shape r + s.
+
+    Example:
+        >>> import numlift as nl
+        >>> import numlift.numpy as np
+        >>> print(nl.jacfwd(lambda x: np.stack([x[0] * x[1], x[0]]))(np.array([2.0, 3.0])))
+        [[3. 2.]
+         [1. 0.]]
+    """
+    _check_callable(fun, "jacfwd")
+    nums, name = _argnums(argnums), name_of(fun)
+
+    def jacobian(*args: Any, **kwargs: Any) -> Any:
+        chosen = tuple(_choose(args, nums, name))
+        for position, tree in zip(nums, chosen, strict=True):
+            _check_inputs(tree, position, name, holomorphic, False)
+        places = [n % len(args) for n in nums]
+        aux: list[Any] = []
+
+        def partial(*chosen_args: Any) -> Any:
+            full_args = list(args)
+            for place, value in zip(places, chosen_args, strict=True):
+                full_args[place] = value
+            return fun(*full_args, **kwargs)
+
+        leaves, tree = tree_flatten(chosen)
+        values = [_as_operand(x) for x in leaves]
+        point_args = tree_unflatten(tree, values)
+        found = linearize(partial, *point_args, has_aux=has_aux)
+        if has_aux:
+            aux.append(found[2])
+        push = vmap(found[1], in_axes=0, out_axes=-1)
+        columns = push(*tree_unflatten(tree, _basis(values)))
+        out_leaves, out_tree = tree_flatten(found[0])
+        blocks = [
+            _split_last(c, type_of(y).shape, values)
+            for c, y in zip(tree_flatten(columns)[0], out_leaves, strict=True)
+        ]
+        result = _assemble(blocks, out_tree, tree, isinstance(argnums, int))
+        return (result, aux[0]) if has_aux else result
+
+    return jacobian
+
+
+def jacrev(
+    fun: Callable[..., Any],
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+) -> Callable[..., Any]:
+    """The Jacobian of `fun`, one row at a time in reverse mode (good for few results).
+
+    Returns:
+        As `jacfwd`.
+
+    Example:
+        >>> import numlift as nl
+        >>> import numlift.numpy as np
+        >>> print(nl.jacrev(lambda x: x * x)(np.array([2.0, 3.0])))
+        [[4. 0.]
+         [0. 6.]]
+    """
+    _check_callable(fun, "jacrev")
+    nums, name = _argnums(argnums), name_of(fun)
+
+    def jacobian(*args: Any, **kwargs: Any) -> Any:
+        chosen = tuple(_choose(args, nums, name))
+        for position, tree in zip(nums, chosen, strict=True):
+            _check_inputs(tree, position, name, holomorphic, allow_int)
+        places = [n % len(args) for n in nums]
+
+        def partial(*chosen_args: Any) -> Any:
+            full_args = list(args)
+            for place, value in zip(places, chosen_args, strict=True):
+                full_args[place] = value
+            return fun(*full_args, **kwargs)
+
+        found = vjp(partial, *chosen, has_aux=has_aux)
+        out_leaves, out_tree = tree_flatten(found[0])
+        for y in out_leaves:
+            _check_row(type_of(y), name, holomorphic)
+        rows = vmap(found[1])(tree_unflatten(out_tree, _basis(out_leaves)))
+        row_leaves, tree = tree_flatten(rows)
+        by_input = [_split_first(r, out_leaves) for r in row_leaves]
+        blocks = [[per_out[i] for per_out in by_input] for i in range(len(out_leaves))]
+        result = _assemble(blocks, out_tree, tree, isinstance(argnums, int))
+        return (result, found[2]) if has_aux else result
+
+    return jacobian
+
+
+def _check_row(t: ArrayType, name: str, holomorphic: bool) -> None:
+    if t.kind != ("c" if holomorphic else "f"):
+        raise errors.GradError(
+            errors.explain(
+                f"jacrev({name})",
+                "results must be complex with holomorphic=True, else real floating-point",
+                {"result": t},
+            )
+        )
+
+
+def _basis(leaves: Sequence[Any]) -> list[Any]:
+    """Unit vectors of the concatenated leaves, one leading row each."""
+    sizes = [type_of(x).size for x in leaves]
+    total, start, found = sum(sizes), 0, []
+    for x, size in zip(leaves, sizes, strict=True):
+        t = type_of(x)
+        rows = np.zeros((total, size), t.dtype)
+        rows[start : start + size] = np.eye(size, dtype=t.dtype)
+        found.append(rows.reshape((total, *t.shape)))
+        start += size
+    return found
+
+
+def _split_last(columns: Any, shape: tuple[int, ...], inputs: Sequence[Any]) -> list[Any]:
+    start, found = 0, []
+    for x in inputs:
+        t = type_of(x)
+        part = columns[..., start : start + t.size]
+        found.append(reshape(part, (*shape, *t.shape)))
+        start += t.size
+    return found
+
+
+def _split_first(rows: Any, outputs: Sequence[Any]) -> list[Any]:
+    start, found = 0, []
+    tail = type_of(rows).shape[1:]
+    for y in outputs:
+        t = type_of(y)
+        found.append(reshape(rows[start : start + t.size], (*t.shape, *tail)))
+        start += t.size
+    return found
+
+
+def _assemble(blocks: Any, out_tree: Any, in_tree: Any, single: bool) -> Any:
+    rows = []
+    for row in blocks:
+        args = tree_unflatten(in_tree, row)
+        rows.append(args[0] if single else args)
+    return tree_unflatten(out_tree, rows)
+
+
+def hessian(
+    fun: Callable[..., Any],
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+) -> Callable[..., Any]:
+    """The matrix of second derivatives, forward mode over reverse mode.
+
+    Example:
+        >>> import numlift as nl
+        >>> import numlift.numpy as np
+        >>> print(nl.hessian(lambda x: x[0] ** 2 * x[1])(np.array([2.0, 3.0])))
+        [[6. 4.]
+         [4. 0.]]
+    """
+    return jacfwd(
+        jacrev(fun, argnums, has_aux, holomorphic), argnums, has_aux, holomorphic
+    )
+
+
+__all__ = [
+    "grad",
+    "hessian",
+    "jacfwd",
+    "jacrev",
+    "jvp",
+    "linearize",
+    "value_and_grad",
+    "vjp",
+]

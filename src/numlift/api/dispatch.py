@@ -1,0 +1,247 @@
+"""Dispatch of jitted functions: from arguments to a compiled program."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .. import config
+from ..core.tracing import EVAL, Tracer, apply, current, named_axes, type_of
+from ..core.types import ArrayType
+from ..ops.call import call_of
+from ..runtime import xla
+from ..runtime.array import Array
+from ..runtime.buffers import check_alive
+from ..runtime.placement import Placement, default_placement, placement, sharded_type
+from ..runtime.transfer import as_array, to_sharding
+from ..tree import raw_flatten, tree_broadcast, tree_flatten, tree_leaves
+from .eager import number_check
+from .program import Program, Recent, compile_graph
+from .shapes import abstract_type
+from .signature import Statics
+from .tracing import (
+    TracedFunction,
+    argument_path,
+    check_argument,
+    name_of,
+    trace_function,
+)
+
+_state = config.current
+_current = current.get
+
+
+class Entry:
+    """What a call with a known key runs."""
+
+    __slots__ = ("program", "run", "handlers", "placements", "unflatten", "plain", "arrange")
+
+    def __init__(self, program: Program, out_tree: Any, leaf_tree: Any):
+        self.program = program
+        self.run, self.handlers, self.placements = program.run, program.handlers, program.placements
+        self.unflatten = None if out_tree == leaf_tree else out_tree.unflatten
+        self.plain = program.plain and program.check is None
+        self.arrange = program.arrange
+
+
+_LEAF = raw_flatten(0)[1]
+
+
+class Jitted:
+    """State of one jitted function: options, traced graphs, compiled programs."""
+
+    def __init__(self, fun: Callable[..., Any], statics: Statics, options: dict[str, Any]):
+        self.fun, self.statics, self.name = fun, statics, name_of(fun)
+        self.donate_argnums: tuple[int, ...] = options["donate_argnums"]
+        self.donate_argnames: tuple[str, ...] = options["donate_argnames"]
+        self.in_shardings, self.out_shardings = options["in_shardings"], options["out_shardings"]
+        self.keep_unused, self.inline = options["keep_unused"], options["inline"]
+        self.compiler_options = options["compiler_options"]
+        self.entries: dict[Any, Entry] = {}
+        self.traces = Recent(options.get("cache_size", 2048))
+        self.n_traces = self.n_compiles = 0
+
+    # ---- tracing -----------------------------------------------------------------------------
+
+    def trace(
+        self, statics: tuple[Any, ...], tree: Any, types: Sequence[ArrayType]
+    ) -> TracedFunction:
+        """The graph for these static values, structure and types; remembered."""
+        axes = {} if _current() is EVAL else named_axes()
+        key = (self.statics.key(statics), tree, _state(), tuple(types), tuple(axes.items()))
+        found = self.traces.get(key)
+        if found is None:
+            self.n_traces += 1
+            fun = self.statics.bind(self.fun, statics)
+            found = trace_function(fun, tree, types)
+            if found.reusable:
+                self.traces.put(key, found)
+        return found
+
+    # ---- calling -----------------------------------------------------------------------------
+
+    def call_slowly(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call that is not (yet) in the table of entries."""
+        if _state().disable_jit:
+            return self.fun(*args, **kwargs)
+        statics, args, kwargs = self.statics.split(args, kwargs)
+        leaves, tree = tree_flatten((args, kwargs))
+        staged = _current() is not EVAL
+        for x in leaves:
+            if type(x) is not Array:
+                staged = staged or isinstance(x, Tracer)
+                check_argument(
+                    x, lambda x=x: argument_path(args, kwargs, x), f"jit({self.name})"
+                )
+        if staged:
+            return self.stage(statics, tree, leaves)
+        arrays = [x if type(x) is Array else as_array(x) for x in leaves]
+        entry = self.entry(statics, tree, [x.placement for x in arrays])
+        return self.run(entry, arrays)
+
+    def stage(self, statics: tuple[Any, ...], tree: Any, leaves: Sequence[Any]) -> Any:
+        """A call inside another transformation: one `call` operation."""
+        traced = self.trace(statics, tree, [type_of(x) for x in leaves])
+        outs = apply(call_of(traced.graph, self.inline), *traced.captured, *leaves)
+        return traced.out_tree.unflatten(outs)
+
+    def entry(self, statics: tuple[Any, ...], tree: Any, placements: list[Placement]) -> Entry:
+        """The entry for a call; traced and compiled if need be."""
+        key = (self.statics.key(statics), tree, _state(), *placements)
+        found = self.entries.get(key)
+        if found is None:
+            wanted_in = self.shardings_in(tree)
+            types = [p.type for p in placements]
+            if wanted_in is not None:
+                types = [
+                    t if s is None else sharded_type(t, s)
+                    for t, s in zip(types, wanted_in, strict=True)
+                ]
+            traced = self.trace(statics, tree, types)
+            self.n_compiles += 1
+            program = compile_graph(
+                traced.graph,
+                placements,
+                traced.captured_arrays(),
+                in_shardings=wanted_in,
+                out_shardings=self.shardings_out(traced.out_tree),
+                donated=self.donated(tree),
+                keep_unused=self.keep_unused,
+                compiler_options=self.compiler_options,
+            )
+            state = _state()
+            if state.debug_nans or state.debug_infs:
+                program.check = number_check(f"jit({self.name})")
+            found = Entry(program, traced.out_tree, _LEAF)
+            if len(self.entries) >= self.traces.limit:
+                self.entries.pop(next(iter(self.entries)), None)
+            self.entries[key] = found
+        return found
+
+    def run(self, entry: Entry, arrays: Sequence[Array]) -> Any:
+        """Run an entry on arrays."""
+        try:
+            outs = entry.program(arrays)
+        except xla.JaxRuntimeError:
+            for x in arrays:
+                check_alive(x.buffer, x.placement)
+            raise
+        return outs[0] if entry.unflatten is None else entry.unflatten(outs)
+
+    # ---- options -----------------------------------------------------------------------------
+
+    def shardings_in(self, tree: Any) -> list[Any] | None:
+        """One sharding or None an argument leaf, from in_shardings."""
+        if self.in_shardings is None:
+            return None
+        args, kwargs = tree.unflatten([object()] * tree.num_leaves)
+        spread = tree_broadcast(self.in_shardings, args, is_leaf=_is_sharding)
+        found = tree_leaves(spread, is_leaf=_is_sharding)
+        found = [None if s is None else to_sharding(s, "jit") for s in found]
+        return found + [None] * (tree.num_leaves - len(found))
+
+    def shardings_out(self, tree: Any) -> list[Any] | None:
+        """One sharding or None a result, from out_shardings."""
+        if self.out_shardings is None:
+            return None
+        outs = tree.unflatten([object()] * tree.num_leaves)
+        spread = tree_broadcast(self.out_shardings, outs, is_leaf=_is_sharding)
+        found = tree_leaves(spread, is_leaf=_is_sharding)
+        return [None if s is None else to_sharding(s, "jit") for s in found]
+
+    def donated(self, tree: Any) -> list[int]:
+        """Leaf positions of donated arguments."""
+        if not self.donate_argnums and not self.donate_argnames:
+            return []
+        args, kwargs = tree.unflatten(range(tree.num_leaves))
+        moved = self.statics.dynamic_positions(self.donate_argnums)
+        chosen = [args[i] for i in moved if i < len(args)]
+        chosen += [kwargs[n] for n in self.donate_argnames if n in kwargs]
+        return tree_leaves(chosen)
+
+
+def _is_sharding(x: Any) -> bool:
+    return x is None or not isinstance(x, (tuple, list, dict)) or hasattr(x, "padded")
+
+
+def make_jitted(info: Jitted) -> Callable[..., Any]:
+    """The function that users call: dispatch on (structure, flags, placements)."""
+    entries, fun, statics = info.entries, info.fun, info.statics
+    slow = info.call_slowly
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            leaves, tree = raw_flatten((args, kwargs))
+            entry = entries[(None, tree, _state(), *[x.placement for x in leaves])]
+        except (KeyError, AttributeError, ValueError):
+            return slow(args, kwargs)
+        if _current() is not EVAL:
+            return slow(args, kwargs)
+        buffers = [x.buffer for x in leaves]
+        try:
+            if not entry.plain:
+                return info.run(entry, leaves)
+            outs = entry.run(buffers).consume_with_handlers(entry.handlers)
+        except xla.JaxRuntimeError:
+            for x in leaves:
+                check_alive(x.buffer, x.placement)
+            raise
+        if entry.unflatten is None:
+            return Array(outs[0], entry.placements[0])
+        return entry.unflatten(map(Array, outs, entry.placements))
+
+    def call_with_statics(*args: Any, **kwargs: Any) -> Any:
+        if _current() is not EVAL:
+            return slow(args, kwargs)
+        found, rest, named = statics.split(args, kwargs)
+        try:
+            leaves, tree = raw_flatten((rest, named))
+            key = statics.key(found)
+            entry = entries[(key, tree, _state(), *[x.placement for x in leaves])]
+        except (KeyError, AttributeError, ValueError):
+            return slow(args, kwargs)
+        return info.run(entry, leaves)
+
+    made = call_with_statics if statics else call
+    try:
+        functools.update_wrapper(made, fun)
+    except (AttributeError, TypeError):
+        made.__name__ = info.name
+    return made
+
+
+def abstract_placements(leaves: Sequence[Any]) -> list[Placement]:
+    """Placements of arrays, or those that stand-ins such as ShapeDtypeStruct would have."""
+    found = []
+    for x in leaves:
+        if isinstance(x, Array):
+            found.append(x.placement)
+            continue
+        t = abstract_type(x)
+        sharding = getattr(x, "sharding", None)
+        if sharding is None or not hasattr(sharding, "device_order"):
+            found.append(default_placement(t))
+        else:
+            found.append(placement(t, sharding, True))
+    return found

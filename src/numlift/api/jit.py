@@ -1,0 +1,130 @@
+"""`jit`: trace once, compile with XLA, dispatch from then on."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from .. import errors
+from ..runtime.devices import devices
+from ..runtime.transfer import to_sharding
+from .dispatch import Jitted, make_jitted
+from .signature import Statics, parameter_names
+from .stages import attach_stages
+from .tracing import name_of
+
+
+def jit(
+    fun: Callable[..., Any] | None = None,
+    /,
+    *,
+    in_shardings: Any = None,
+    out_shardings: Any = None,
+    static_argnums: int | Sequence[int] | None = None,
+    static_argnames: str | Sequence[str] | None = None,
+    donate_argnums: int | Sequence[int] | None = None,
+    donate_argnames: str | Sequence[str] | None = None,
+    keep_unused: bool = False,
+    device: Any = None,
+    backend: str | None = None,
+    inline: bool = False,
+    compiler_options: Mapping[str, Any] | None = None,
+) -> Any:
+    """Compile a function with XLA; each combination of argument types is compiled once.
+
+    The function runs as Python only while it is traced: once for each structure, shapes and dtypes
+    of its arguments, values of static arguments, and flags. It must be pure: a `print` inside runs
+    once per trace.
+
+    Args:
+        fun: function over arrays, numbers and pytrees of them. Without it, `jit` returns a
+            decorator.
+        in_shardings, out_shardings: a sharding, a `PartitionSpec` (on the mesh of `set_mesh`) or
+            None for each argument or result; a pytree prefix.
+        static_argnums, static_argnames: arguments that are compile-time constants (hashable).
+        donate_argnums, donate_argnames: arguments whose memory may be reused for results; they
+            cannot be used afterwards.
+        keep_unused: keep arguments that the function does not use.
+        device, backend: where to run (a device, or a platform name).
+        inline: write the function into the calling graph instead of a nested call.
+        compiler_options: XLA flags for this function.
+
+    Returns:
+        A function with the same signature and `lower`, `trace`, `eval_shape`, `clear_cache`.
+
+    Raises:
+        ArgumentError: an argument or result that is not an array; a static value without hash.
+
+    Example:
+        >>> import numlift as nl
+        >>> @nl.jit
+        ... def f(x):
+        ...     return x * x + 1
+        >>> print(f(3.0))
+        10.0
+    """
+    if fun is None:
+        return functools.partial(
+            jit,
+            in_shardings=in_shardings,
+            out_shardings=out_shardings,
+            static_argnums=static_argnums,
+            static_argnames=static_argnames,
+            donate_argnums=donate_argnums,
+            donate_argnames=donate_argnames,
+            keep_unused=keep_unused,
+            device=device,
+            backend=backend,
+            inline=inline,
+            compiler_options=compiler_options,
+        )
+    if not callable(fun):
+        raise errors.ArgumentError(
+            errors.explain("jit", f"expected a function, got a {type(fun).__name__}", {"fun": fun})
+        )
+    if inspect.iscoroutinefunction(fun) or inspect.isgeneratorfunction(fun):
+        raise errors.ArgumentError(
+            errors.explain("jit", f"{name_of(fun)} is a coroutine or generator function")
+        )
+    if device is not None or backend is not None:
+        place = to_sharding(device if device is not None else devices(backend)[0], "jit")
+        in_shardings = place if in_shardings is None else in_shardings
+    statics = Statics(fun, static_argnums, static_argnames)
+    options = {
+        "in_shardings": in_shardings,
+        "out_shardings": out_shardings,
+        "donate_argnums": _integers(donate_argnums),
+        "donate_argnames": _strings(donate_argnames),
+        "keep_unused": keep_unused,
+        "inline": inline,
+        "compiler_options": compiler_options,
+    }
+    _complete_donation(fun, options)
+    info = Jitted(fun, statics, options)
+    made = make_jitted(info)
+    return attach_stages(made, info)
+
+
+def _integers(x: Any) -> tuple[int, ...]:
+    if x is None:
+        return ()
+    return (int(x),) if isinstance(x, int) else tuple(int(i) for i in x)
+
+
+def _strings(x: Any) -> tuple[str, ...]:
+    if x is None:
+        return ()
+    return (x,) if isinstance(x, str) else tuple(x)
+
+
+def _complete_donation(fun: Any, options: dict[str, Any]) -> None:
+    """Donation by name and by position mean the same parameters."""
+    names = parameter_names(fun)
+    nums = set(options["donate_argnums"])
+    nums |= {names.index(n) for n in options["donate_argnames"] if n in names}
+    n = len(names)
+    options["donate_argnums"] = tuple(sorted(i % n if i < 0 and n else i for i in nums))
+    more = {names[i] for i in options["donate_argnums"] if i < n}
+    options["donate_argnames"] = tuple({*options["donate_argnames"], *more})

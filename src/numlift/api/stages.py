@@ -1,0 +1,262 @@
+"""The stages of a jitted function: traced, lowered, compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from .. import errors
+from ..core.graph import Graph
+from ..core.tracing import Tracer
+from ..runtime import xla
+from ..runtime.array import Array
+from ..runtime.compile import Executable, MemoryAnalysis
+from ..runtime.placement import Placement
+from ..runtime.transfer import as_array
+from ..tree import tree_flatten
+from .dispatch import Jitted, abstract_placements
+from .program import Plan, Program, lower_for
+from .shapes import abstract_type, struct_of
+from .tracing import TracedFunction
+
+
+class Traced:
+    """A function traced for given argument types.
+
+    Attributes:
+        jaxpr: the graph.
+        out_info: `ShapeDtypeStruct`s in the structure of the result.
+        fun_name: name of the function.
+    """
+
+    def __init__(
+        self,
+        info: Jitted,
+        traced: TracedFunction,
+        statics: tuple[Any, ...],
+        tree: Any,
+        placements: list[Placement],
+    ):
+        self._info, self._traced, self._tree = info, traced, tree
+        self._statics, self._placements = statics, placements
+        self.fun_name = info.name
+
+    @property
+    def jaxpr(self) -> Graph:
+        """The graph; `print` shows it."""
+        return self._traced.graph
+
+    @property
+    def out_info(self) -> Any:
+        """Types of the results."""
+        return out_info(self._traced)
+
+    @property
+    def in_tree(self) -> Any:
+        """Structure of (args, kwargs)."""
+        return self._tree
+
+    @property
+    def out_tree(self) -> Any:
+        """Structure of the result."""
+        return self._traced.out_tree
+
+    def lower(self) -> Lowered:
+        """Translate to StableHLO."""
+        info, traced = self._info, self._traced
+        text, plan = lower_for(
+            traced.graph,
+            [x.placement for x in traced.captured_arrays()],
+            self._placements,
+            in_shardings=info.shardings_in(self._tree),
+            out_shardings=info.shardings_out(traced.out_tree),
+            donated=info.donated(self._tree),
+            keep_unused=info.keep_unused,
+        )
+        return Lowered(info, traced, self._statics, self._tree, text, plan)
+
+
+def out_info(traced: TracedFunction) -> Any:
+    """`ShapeDtypeStruct`s in the structure of the result."""
+    return traced.out_tree.unflatten([struct_of(t) for t in traced.graph.out_types])
+
+
+class Lowered:
+    """A function as StableHLO."""
+
+    def __init__(
+        self,
+        info: Jitted,
+        traced: TracedFunction,
+        statics: tuple[Any, ...],
+        tree: Any,
+        text: str,
+        plan: Plan,
+    ):
+        self._info, self._traced, self._statics = info, traced, statics
+        self._tree, self._text, self._plan = tree, text, plan
+
+    @property
+    def in_tree(self) -> Any:
+        """Structure of (args, kwargs)."""
+        return self._tree
+
+    @property
+    def out_tree(self) -> Any:
+        """Structure of the result."""
+        return self._traced.out_tree
+
+    @property
+    def out_info(self) -> Any:
+        """Types of the results."""
+        return out_info(self._traced)
+
+    def as_text(self, dialect: str | None = None) -> str:
+        """The program; dialect "stablehlo" (default) or "hlo" (before optimisation)."""
+        if dialect in (None, "stablehlo"):
+            return self._text
+        if dialect == "hlo":
+            return xla.stablehlo_to_hlo_text(self._text)
+        raise errors.ValueArgumentError(
+            errors.explain("as_text", f'dialect must be "stablehlo" or "hlo", not {dialect!r}')
+        )
+
+    def compiler_ir(self, dialect: str | None = None) -> str:
+        """The program as text."""
+        return self.as_text(dialect)
+
+    def cost_analysis(self) -> dict[str, float]:
+        """XLA's estimate of the work, such as ``flops``."""
+        return self.compile().cost_analysis()
+
+    def compile(self, compiler_options: Mapping[str, Any] | None = None) -> Compiled:
+        """Compile with XLA."""
+        leading = self._traced.captured_arrays()
+        options = {**(self._info.compiler_options or {}), **(compiler_options or {})}
+        program = self._plan.compile(self._text, [x.buffer for x in leading], options)
+        return Compiled(self._info, self._traced, self._statics, self._tree, program)
+
+
+class Compiled:
+    """A compiled function; call it with arguments of the types it was compiled for."""
+
+    def __init__(
+        self,
+        info: Jitted,
+        traced: TracedFunction,
+        statics: tuple[Any, ...],
+        tree: Any,
+        program: Program,
+    ):
+        self._info, self._traced, self._statics = info, traced, statics
+        self._tree, self._program = tree, program
+        self._types = traced.graph.in_types[len(traced.captured) :]
+
+    @property
+    def in_tree(self) -> Any:
+        """Structure of (args, kwargs)."""
+        return self._tree
+
+    @property
+    def out_tree(self) -> Any:
+        """Structure of the result."""
+        return self._traced.out_tree
+
+    @property
+    def out_info(self) -> Any:
+        """Types of the results."""
+        return out_info(self._traced)
+
+    @property
+    def input_shardings(self) -> list[Any]:
+        """Shardings of the arguments that the program takes."""
+        return [p.sharding for p in self._program.arg_placements]
+
+    @property
+    def output_shardings(self) -> Any:
+        """Shardings in the structure of the result."""
+        return self.out_tree.unflatten([p.sharding for p in self._program.placements])
+
+    def as_text(self) -> str:
+        """The HLO that XLA made of the program."""
+        return self._program.executable.hlo_text()
+
+    def cost_analysis(self) -> dict[str, float]:
+        """XLA's estimate of the work, such as ``flops``."""
+        return self._program.executable.cost_analysis()
+
+    def memory_analysis(self) -> MemoryAnalysis:
+        """Bytes of arguments, results and scratch space."""
+        return self._program.executable.memory_analysis()
+
+    def runtime_executable(self) -> Executable:
+        """The executable itself."""
+        return self._program.executable
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        statics, args, kwargs = self._info.statics.split(args, kwargs)
+        leaves, tree = tree_flatten((args, kwargs))
+        if tree != self._tree:
+            raise errors.ArgumentError(
+                errors.explain(
+                    f"compiled {self._info.name}",
+                    "the arguments have another structure than at compile time",
+                    {"expected": self._tree, "got": tree},
+                )
+            )
+        if any(isinstance(x, Tracer) for x in leaves):
+            raise errors.ArgumentError(
+                errors.explain(
+                    f"compiled {self._info.name}",
+                    "a compiled function cannot be transformed",
+                    try_="transform the function before compiling it",
+                )
+            )
+        arrays = [x if type(x) is Array else as_array(x) for x in leaves]
+        for i, (x, t) in enumerate(zip(arrays, self._types, strict=True)):
+            if x.type.shape != t.shape or x.type.dtype != t.dtype:
+                raise errors.ArgumentError(
+                    errors.explain(
+                        f"compiled {self._info.name}",
+                        f"argument leaf {i} has another type than at compile time",
+                        {"expected": t, "got": x.type},
+                    )
+                )
+        return self.out_tree.unflatten(self._program(arrays))
+
+
+def trace_arguments(info: Jitted, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Traced:
+    """Trace for concrete or abstract arguments."""
+    statics, rest, named = info.statics.split(tuple(args), dict(kwargs))
+    leaves, tree = tree_flatten((rest, named))
+    placements = abstract_placements(leaves)
+    types = [abstract_type(x) for x in leaves]
+    return Traced(info, info.trace(statics, tree, types), statics, tree, placements)
+
+
+def attach_stages(made: Any, info: Jitted) -> Callable[..., Any]:
+    """Give a jitted function its public attributes."""
+
+    def trace(*args: Any, **kwargs: Any) -> Traced:
+        """Trace for these arguments (arrays or `ShapeDtypeStruct`s)."""
+        return trace_arguments(info, args, kwargs)
+
+    def lower(*args: Any, **kwargs: Any) -> Lowered:
+        """Trace and translate to StableHLO."""
+        return trace(*args, **kwargs).lower()
+
+    def eval_shape(*args: Any, **kwargs: Any) -> Any:
+        """Types of the results, without computing them."""
+        return trace(*args, **kwargs).out_info
+
+    def clear_cache() -> None:
+        """Forget everything traced and compiled."""
+        info.entries.clear()
+        info.traces.clear()
+
+    made.trace, made.lower, made.eval_shape, made.clear_cache = trace, lower, eval_shape, clear_cache
+    made._cache_size = lambda: len(info.entries)
+    made._info = info
+    return made
+
+

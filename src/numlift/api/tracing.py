@@ -1,0 +1,129 @@
+"""From a user's function over pytrees to a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import errors
+from ..core.graph import Graph
+from ..core.staging import trace_to_graph
+from ..core.tracing import Tracer, Value
+from ..core.types import ArrayType
+from ..runtime.array import Array
+from ..runtime.transfer import as_array
+from ..tree import keystr, tree_flatten, tree_flatten_with_path, tree_unflatten
+
+_NUMBERS = (bool, int, float, complex, np.ndarray, np.generic)
+
+
+class TracedFunction:
+    """A function as a graph.
+
+    Attributes:
+        graph: its leading inputs are the captured values.
+        captured: arrays and tracers that the function closed over.
+        out_tree: structure of the result.
+    """
+
+    __slots__ = ("graph", "captured", "out_tree", "reusable", "arrays")
+
+    def __init__(self, graph: Graph, captured: list[Any], out_tree: Any):
+        self.graph, self.captured, self.out_tree = graph, captured, out_tree
+        self.reusable = not any(isinstance(x, Tracer) for x in captured)
+        self.arrays: list[Array] | None = None
+
+    def captured_arrays(self) -> list[Array]:
+        """The captured values as arrays on devices."""
+        if self.arrays is None:
+            self.arrays = [as_array(x) for x in self.captured]
+        return self.arrays
+
+
+def name_of(fun: Any) -> str:
+    """A name for messages and modules."""
+    inner = getattr(fun, "func", None)  # functools.partial
+    return getattr(fun, "__name__", None) or (name_of(inner) if inner else type(fun).__name__)
+
+
+def trace_function(
+    fun: Callable[..., Any],
+    in_tree: Any,
+    in_types: Sequence[ArrayType],
+    *,
+    label: str = "jit",
+    axis_sizes: dict[Any, int] | None = None,
+) -> TracedFunction:
+    """Trace `fun(*args, **kwargs)`, where `in_tree` is the structure of (args, kwargs)."""
+    name = name_of(fun)
+    found: list[Any] = []
+
+    def flat(*leaves: Any) -> Sequence[Any]:
+        args, kwargs = tree_unflatten(in_tree, leaves)
+        outputs, tree = flatten_output(fun(*args, **kwargs), name, label)
+        found.append(tree)
+        return outputs
+
+    graph, captured = trace_to_graph(
+        flat, in_types, label=f"{label}({name})", name=name, axis_sizes=axis_sizes
+    )
+    return TracedFunction(graph, captured, found[0])
+
+
+def flatten_output(result: Any, name: str, label: str) -> tuple[list[Any], Any]:
+    """Leaves and structure of what a traced function returned.
+
+    Raises:
+        ArgumentError: a leaf is no array or number.
+    """
+    leaves, tree = tree_flatten(result)
+    for x in leaves:
+        if not isinstance(x, Value) and not isinstance(x, _NUMBERS):
+            if hasattr(x, "__numlift_array__"):
+                continue
+            path = next(
+                keystr(p) for p, leaf in tree_flatten_with_path(result)[0] if leaf is x
+            )
+            raise errors.ArgumentError(
+                errors.explain(
+                    f"{label}({name})",
+                    f"the function returned a {type(x).__name__} at output{path}, "
+                    "which is not an array",
+                    {"value": repr(x)[:80]},
+                    try_="return arrays, numbers, or tuples, lists and dicts of them",
+                )
+            )
+    return leaves, tree
+
+
+def check_argument(x: Any, where: Callable[[], str], function: str) -> None:
+    """Raise a clear error if an argument of a transformed function is no array."""
+    if isinstance(x, Value) or isinstance(x, _NUMBERS) or hasattr(x, "__numlift_array__"):
+        if isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind in "OUSmM":
+            raise errors.ArgumentError(
+                errors.explain(
+                    function, f"{where()} has dtype {x.dtype}, which is not a numeric dtype"
+                )
+            )
+        return
+    raise errors.ArgumentError(
+        errors.explain(
+            function,
+            f"{where()} is a {type(x).__name__}, which is not an array",
+            {"value": repr(x)[:80]},
+            try_="mark it static (static_argnums, static_argnames) or pass it by closure",
+        )
+    )
+
+
+def argument_path(args: tuple[Any, ...], kwargs: dict[str, Any], leaf: Any) -> str:
+    """Where a leaf is in a call, such as ``argument 0['w'][1]``."""
+    for path, x in tree_flatten_with_path((args, kwargs))[0]:
+        if x is leaf:
+            kind, position, *rest = path
+            first = keystr((position,))
+            head = f"argument {first.strip('[]')}" if keystr((kind,)) == "[0]" else f"keyword {first}"
+            return head + keystr(tuple(rest))
+    return "an argument"
