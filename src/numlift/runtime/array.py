@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.dtypes import KeyDType, dtype_short_name, issubdtype
-from ..core.tracing import Value
+from ..core.tracing import Value, type_of
 from ..core.types import ArrayType
 from ..errors import (
     ArgumentError,
@@ -352,7 +352,7 @@ class Array(Value):
         """Nested lists of Python scalars; a scalar for an array without dimensions."""
         return self._numpy().tolist()
 
-    def tobytes(self, order: str = "C") -> bytes:
+    def tobytes(self, order: Any = "C") -> bytes:
         """The elements as bytes, in row-major (`"C"`) or column-major (`"F"`) order."""
         return self._numpy().tobytes(order)
 
@@ -530,8 +530,8 @@ def _index_text(index: Any) -> str:
         return ":".join(ends) + step
     if index is Ellipsis:
         return "..."
-    if isinstance(index, (Value, np.ndarray)) and index.ndim:
-        return "mask" if index.dtype == np.bool_ else "index"
+    if isinstance(index, (Value, np.ndarray)) and type_of(index).ndim:
+        return "mask" if type_of(index).dtype == np.bool_ else "index"
     return _value_text(index)
 
 

@@ -117,7 +117,7 @@ def sharded_type(type: ArrayType, sharding: Sharding) -> ArrayType:
     if not isinstance(sharding, NamedSharding) or not sharding.mesh.explicit_axes:
         return type if type.sharding is None else type.update(sharding=None)
     mesh = sharding.mesh
-    entries = []
+    entries: list[Any] = []
     for entry in sharding.spec.padded(type.ndim):
         if entry is None or entry is UNCONSTRAINED:
             entries.append(None)

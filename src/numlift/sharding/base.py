@@ -35,7 +35,11 @@ class Sharding:
     __slots__ = ("__weakref__",)
 
     memory_kind: str | None
-    device_order: tuple[Any, ...]
+
+    @property
+    def device_order(self) -> tuple[Any, ...]:
+        """The devices in order."""
+        raise NotImplementedError
 
     def tiling(self, ndim: int) -> Tiling:
         """How an array of `ndim` dimensions is cut. Raises ShardingError if it cannot be."""

@@ -18,12 +18,12 @@ EMPTY_ABSTRACT_MESH = AbstractMesh((), ())
 """What `get_abstract_mesh` gives where no mesh is set."""
 
 
-def _checked(function: str, mesh: Any, kinds: tuple[type, ...]) -> Any:
-    if mesh is not None and not isinstance(mesh, kinds):
+def _checked(function: str, mesh: Any, kind: type[Mesh] | type[AbstractMesh]) -> Any:
+    if mesh is not None and not isinstance(mesh, kind):
         raise ArgumentError(
             explain(
                 function,
-                f"needs a {kinds[0].__name__}, got {type(mesh).__name__}",
+                f"needs a {kind.__name__}, got {type(mesh).__name__}",
                 try_=f'{function}(make_mesh((n,), ("x",)))',
             )
         )
@@ -53,7 +53,7 @@ class set_mesh:  # noqa: N801  (reads as a function)
     __slots__ = ("_before", "_scope", "mesh")
 
     def __init__(self, mesh: Mesh | None) -> None:
-        self.mesh = _checked("set_mesh", mesh, (Mesh,))
+        self.mesh = _checked("set_mesh", mesh, Mesh)
         self._scope = config.replace(mesh=self.mesh)
         # An empty context has no open scopes, so there the global value shows.
         self._before = contextvars.Context().run(config.current).mesh
@@ -78,7 +78,7 @@ class use_mesh:  # noqa: N801  (reads as a function)
     __slots__ = ("_scope", "mesh")
 
     def __init__(self, mesh: Mesh | None) -> None:
-        self.mesh = _checked("use_mesh", mesh, (Mesh,))
+        self.mesh = _checked("use_mesh", mesh, Mesh)
         self._scope = config.replace(mesh=self.mesh)
 
     def __enter__(self) -> Mesh | None:
@@ -99,7 +99,7 @@ class use_abstract_mesh:  # noqa: N801  (reads as a function)
     __slots__ = ("_scope", "mesh")
 
     def __init__(self, mesh: AbstractMesh | None) -> None:
-        self.mesh = _checked("use_abstract_mesh", mesh, (AbstractMesh,))
+        self.mesh = _checked("use_abstract_mesh", mesh, AbstractMesh)
         self._scope = config.replace(mesh=self.mesh)
 
     def __enter__(self) -> AbstractMesh | None:

@@ -283,6 +283,7 @@ class Mesh(_Axes):
 
     devices: np.ndarray
     device_tuple: tuple[Any, ...]
+    _abstract: AbstractMesh | None
 
     def __new__(cls, devices: Any, axis_names: str | Sequence[str], axis_types: Any = None) -> Mesh:
         grid = _device_grid(devices)

@@ -38,6 +38,7 @@ class NamedSharding(Sharding):
 
     mesh: Mesh | AbstractMesh
     spec: PartitionSpec
+    _tilings: dict[int, Tiling]
 
     def __new__(
         cls,
@@ -179,7 +180,9 @@ class SingleDeviceSharding(Sharding):
         memory_kind: memory of the device; None is the default one.
     """
 
-    __slots__ = ("_device", "device_order", "memory_kind")
+    __slots__ = ("_order", "memory_kind")
+
+    _order: tuple[Any, ...]
 
     def __new__(cls, device: Any, *, memory_kind: str | None = None) -> SingleDeviceSharding:
         key = (device, memory_kind)
@@ -198,13 +201,17 @@ class SingleDeviceSharding(Sharding):
             known = _interned.get(key)
             if known is None:
                 known = _interned[key] = object.__new__(cls)
-                known._device, known.device_order, known.memory_kind = device, (device,), key[1]
+                known._order, known.memory_kind = (device,), memory_kind
             return known
 
     @property
     def device(self) -> Any:
         """The device."""
-        return self._device
+        return self._order[0]
+
+    @property
+    def device_order(self) -> tuple[Any, ...]:
+        return self._order
 
     @property
     def is_fully_replicated(self) -> bool:
@@ -214,17 +221,17 @@ class SingleDeviceSharding(Sharding):
         return _whole(ndim)
 
     def with_memory_kind(self, kind: str | None) -> SingleDeviceSharding:
-        return SingleDeviceSharding(self._device, memory_kind=kind)
+        return SingleDeviceSharding(self.device, memory_kind=kind)
 
     def split_by(self, dim: int) -> str:
         return "one device"
 
     def __repr__(self) -> str:
         memory = f", memory_kind={self.memory_kind}" if self.memory_kind is not None else ""
-        return f"SingleDeviceSharding(device={self._device!r}{memory})"
+        return f"SingleDeviceSharding(device={self.device!r}{memory})"
 
     def __reduce__(self):
-        return _single, (self._device, self.memory_kind)
+        return _single, (self.device, self.memory_kind)
 
 
 def _single(device: Any, memory_kind: str | None) -> SingleDeviceSharding:
@@ -248,7 +255,10 @@ class TiledSharding(Sharding):
     A tiling of no dimensions (`counts == ()`) is replicated and fits arrays of any rank.
     """
 
-    __slots__ = ("_tiles", "device_order", "memory_kind")
+    __slots__ = ("_order", "_tiles", "memory_kind")
+
+    _order: tuple[Any, ...]
+    _tiles: Tiling
 
     def __new__(
         cls,
@@ -277,8 +287,12 @@ class TiledSharding(Sharding):
             known = _interned.get(key)
             if known is None:
                 known = _interned[key] = object.__new__(cls)
-                known.device_order, known._tiles, known.memory_kind = key
+                known._order, known._tiles, known.memory_kind = key
             return known
+
+    @property
+    def device_order(self) -> tuple[Any, ...]:
+        return self._order
 
     @property
     def is_fully_replicated(self) -> bool:
