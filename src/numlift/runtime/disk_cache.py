@@ -288,6 +288,7 @@ def cpu_features() -> str:
     return "|".join(parts)
 
 
+@functools.cache
 def _allowed_cpus() -> int:
     """Number of CPUs of this process: XLA splits loops by it."""
     if sys.platform == "linux":

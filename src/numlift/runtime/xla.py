@@ -114,10 +114,9 @@ class XlaSharding(Sharding):
         memory_kind: str | None = None,
     ) -> None:
         super().__init__()
-        if isinstance(devices, tuple | list):
-            devices = DeviceList(tuple(devices))
-        self._internal_device_list = devices
-        self.memory_kind = devices.default_memory_kind if memory_kind is None else memory_kind
+        listed: Any = DeviceList(tuple(devices)) if isinstance(devices, tuple | list) else devices
+        self._internal_device_list = listed
+        self.memory_kind = listed.default_memory_kind if memory_kind is None else memory_kind
         self.hlo = HloSharding.replicate() if hlo is None else hlo
 
     @property
