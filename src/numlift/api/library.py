@@ -1,0 +1,197 @@
+"""`library`: makes a public array function one compiled program when it is called eagerly."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import config, errors
+from ..core.tracing import EVAL, Tracer, Value, current, leaked
+from ..runtime import xla
+from ..runtime.array import Array
+from ..runtime.buffers import check_alive
+from ..runtime.transfer import as_array
+from ..tree import raw_flatten
+from .eager import number_check
+from .dispatch import Entry
+from .program import Program, compile_graph
+from .tracing import trace_function
+
+_state = config.current
+_current = current.get
+_LEAF = raw_flatten(0)[1]
+_LIMIT = 1024
+_ARRAYS = (Value, np.ndarray, np.generic)
+
+
+def library(arrays: int = 1) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorator: run a function as one cached program on concrete arrays.
+
+    Under a transformation the function is simply called, so that it traces straight into the
+    caller's graph. On concrete arrays it is traced and compiled once for each combination of
+    array types and values of its other arguments.
+
+    Args:
+        arrays: the first `arrays` positional parameters hold arrays or pytrees (also numbers); the
+            others are options: part of the cache key, unless an array is passed for one.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        entries: dict[Any, Entry] = {}
+        slow = _Slow(function, arrays, entries)
+
+        @functools.wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if _current() is not EVAL:
+                return function(*args, **kwargs)
+            try:
+                leaves, tree = raw_flatten(args[:arrays])
+                options = args[arrays:]
+                if kwargs:
+                    options += (*kwargs.items(), *map(type, kwargs.values()))
+                key = (tree, _state(), options, *map(type, options), *[x.placement for x in leaves])
+                entry = entries[key]
+                buffers = [x.buffer for x in leaves]
+            except (KeyError, AttributeError, TypeError, ValueError):
+                return slow(args, kwargs)
+            if not entry.plain:
+                return slow.run(entry, leaves)
+            try:
+                outs = entry.run(buffers).consume_with_handlers(entry.handlers)
+            except xla.JaxRuntimeError:
+                for x in leaves:
+                    check_alive(x.buffer, x.placement)
+                raise
+            if entry.unflatten is None:
+                return Array(outs[0], entry.placements[0])
+            return entry.unflatten(map(Array, outs, entry.placements))
+
+        return call
+
+    return decorate
+
+
+class _Slow:
+    """Calls that are not in the table: first calls, numbers, NumPy arrays, arrays as options."""
+
+    def __init__(self, function: Callable[..., Any], arrays: int, entries: dict[Any, Entry]):
+        self.function, self.arrays, self.entries = function, arrays, entries
+
+    def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        state = _state()
+        if state.disable_jit:
+            return self.function(*args, **kwargs)
+        dynamic = [_prepared(x) for x in args[: self.arrays]]
+        options, extra = _frozen_options(args[self.arrays :], kwargs)
+        leaves, tree = raw_flatten((dynamic, extra))
+        for i, x in enumerate(leaves):
+            if type(x) is not Array:
+                if isinstance(x, Tracer):
+                    raise leaked(x)
+                if not isinstance(x, (bool, int, float, complex, *_ARRAYS)) and not hasattr(
+                    x, "__array__"
+                ):
+                    # The function itself knows which argument this is and gives the error.
+                    return self.function(*args, **kwargs)
+                leaves[i] = as_array(x)
+        placements = [x.placement for x in leaves]
+        key: tuple[Any, ...] = ("slow", tree, state, options, *placements)
+        entry = self.entries.get(key)
+        if entry is None:
+            entry = self._compile(tree, leaves, options, placements)
+            if len(self.entries) >= _LIMIT:
+                self.entries.clear()
+            self.entries[key] = entry
+        self._remember_fast_key(args, kwargs, entry)
+        return self.run(entry, leaves)
+
+    def _compile(self, tree: Any, leaves: list[Any], options: Any, placements: list[Any]) -> Entry:
+        positional, named = options
+
+        def call(dynamic: list[Any], extra: dict[Any, Any]) -> Any:
+            rest = [extra.get(i, value) for i, (_, value) in enumerate(positional)]
+            keywords = {name: value for name, _, value in named}
+            keywords.update((n, v) for n, v in extra.items() if isinstance(n, str))
+            return self.function(*dynamic, *rest, **keywords)
+
+        call.__name__ = self.function.__name__
+        wrapped = raw_flatten(((dynamic_of(tree, leaves)), {}))[1]
+        traced = trace_function(call, wrapped, [x.type for x in leaves], label="call")
+        program: Program = compile_graph(
+            traced.graph, placements, traced.captured_arrays(), use_context_mesh=False
+        )
+        state = _state()
+        if state.debug_nans or state.debug_infs:
+            program.check = number_check(self.function.__name__)
+        return Entry(program, traced.out_tree, _LEAF)
+
+    def _remember_fast_key(self, args: Any, kwargs: Any, entry: Entry) -> None:
+        """Enter the key that the fast path builds, if it can build one for this call."""
+        try:
+            leaves, tree = raw_flatten(args[: self.arrays])
+            options = args[self.arrays :]
+            if kwargs:
+                options += (*kwargs.items(), *map(type, kwargs.values()))
+            key = (tree, _state(), options, *map(type, options), *[x.placement for x in leaves])
+            self.entries[key] = entry
+        except (AttributeError, TypeError, ValueError):
+            pass
+
+    def run(self, entry: Entry, leaves: list[Any]) -> Any:
+        """Run an entry on arrays."""
+        outs = entry.program(leaves)
+        return outs[0] if entry.unflatten is None else entry.unflatten(outs)
+
+
+def dynamic_of(tree: Any, leaves: list[Any]) -> tuple[Any, Any]:
+    """(dynamic arguments, arrays among the options) from their leaves."""
+    dynamic, extra = tree.unflatten(leaves)
+    return dynamic, extra
+
+
+def _prepared(x: Any) -> Any:
+    """Nested lists of numbers become one array; everything else stays."""
+    if isinstance(x, (list, tuple)) and x and _is_numbers(x):
+        return np.asarray(x)
+    return x
+
+
+def _is_numbers(x: Any) -> bool:
+    if isinstance(x, (list, tuple)):
+        return all(_is_numbers(y) for y in x)
+    return isinstance(x, (bool, int, float, complex))
+
+
+def _frozen_options(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, dict[Any, Any]]:
+    """Hashable options with their types, and the arrays that were passed as options."""
+    extra: dict[Any, Any] = {}
+    positional = []
+    for i, x in enumerate(args):
+        if isinstance(x, _ARRAYS):
+            extra[i] = x
+            x = None
+        positional.append((type(x), freeze(x)))
+    named = []
+    for name in sorted(kwargs):
+        x = kwargs[name]
+        if isinstance(x, _ARRAYS):
+            extra[name] = x
+        else:
+            named.append((name, type(x), freeze(x)))
+    return (tuple(positional), tuple(named)), extra
+
+
+def freeze(x: Any) -> Any:
+    """`x` with lists as tuples, so that it can be hashed."""
+    if isinstance(x, (list, tuple)):
+        return tuple(freeze(y) for y in x)
+    try:
+        hash(x)
+    except TypeError:
+        raise errors.ArgumentError(
+            f"an option of type {type(x).__name__} is neither an array nor hashable: {x!r}"
+        ) from None
+    return x

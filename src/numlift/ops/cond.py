@@ -1,0 +1,217 @@
+"""`Cond`: one of several branches, chosen by an index."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..core.graph import Graph
+from ..core.op import Linear
+from ..core.staging import trace_to_graph
+from ..core.tracing import apply, current, type_of
+from ..core.types import ArrayType
+from ..structural.arith import select
+from ..structural.families import batch_first
+from ..structural.shape import broadcast, full
+from ..transforms.jvp import instantiate, jvp_graph
+from ..transforms.linearize import LinearizedGraph, linearize_graph
+from ..transforms.transpose import transpose_graph
+from ..transforms.vmap import vmap_graph
+from .call import HigherOrder, call_of
+
+
+class Cond(HigherOrder):
+    """branches[index](*operands); the index is an int32 scalar inside the range.
+
+    All branches take the same operands and give results of the same types.
+    """
+
+    name = "cond"
+    branches: tuple[Graph, ...]
+
+    def __init__(self, branches: tuple[Graph, ...]):
+        super().__init__(branches)
+        self.effects = frozenset().union(*(b.effects for b in branches))
+        self.axis_names = tuple({n: 0 for b in branches for n in b.axis_names})
+
+    def out_type(self, *types: ArrayType) -> list[ArrayType]:
+        return [
+            t if all(u is t for u in same) else t.update(weak_type=False)
+            for t, *same in zip(
+                self.branches[0].out_types, *(b.out_types for b in self.branches), strict=True
+            )
+        ]
+
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        index, *operands = primals
+        active = tuple(d is not None for d in tangents[1:])
+        wanted = _union(jvp_graph(b, active)[1] for b in self.branches)
+        branches = tuple(jvp_graph(b, active, wanted)[0] for b in self.branches)
+        found = apply(cond_of(branches), index, *operands, *(d for d in tangents if d is not None))
+        n = len(wanted)
+        rest = iter(found[n:])
+        return found[:n], [next(rest) if a else None for a in wanted]
+
+    def linearize(  # type: ignore[override]
+        self, primals: Sequence[Any], tangents: Sequence[Any]
+    ) -> tuple[Any, Any]:
+        """Each branch returns its residuals in slots that branches share by type."""
+        index, *operands = primals
+        active = tuple(d is not None for d in tangents[1:])
+        wanted = _union(linearize_graph(b, active).out_active for b in self.branches)
+        parts = [linearize_graph(b, active, wanted) for b in self.branches]
+        key = ("linearized cond", active, self.branches)
+        slots, primal, tangent = self.branches[0].cached(
+            key, lambda: _shared_slots(parts, len(wanted))
+        )
+        outs = apply(primal, index, *operands)
+        n = len(wanted)
+        d_found = apply(
+            tangent,
+            index,
+            *operands,
+            *outs[n:],
+            *(d for d in tangents if d is not None),
+        )
+        rest = iter(d_found)
+        return outs[:n], [next(rest) if a else None for a in wanted]
+
+    def transpose(self, ct: Any, *inputs: Any) -> Sequence[Any]:
+        index, *operands = inputs
+        linear = tuple(type(x) is Linear for x in operands)
+        ct_active = tuple(c is not None for c in ct)
+        key = ("transposed cond", linear, ct_active, self.branches)
+        back, found_active = self.branches[0].cached(
+            key, lambda: self._transposed(linear, ct_active)
+        )
+        known = [x for x in operands if type(x) is not Linear]
+        found = iter(apply(back, index, *known, *(c for c in ct if c is not None)))
+        is_active = iter(found_active)
+        return [None, *(next(found) if a and next(is_active) else None for a in linear)]
+
+    def _transposed(
+        self, linear: tuple[bool, ...], ct_active: tuple[bool, ...]
+    ) -> tuple[Cond, tuple[bool, ...]]:
+        found = [transpose_graph(b, linear, ct_active) for b in self.branches]
+        wanted = _union(active for _, active in found)
+        types = [t for t, a in zip(self.branches[0].in_types, linear, strict=True) if a]
+        branches = []
+        for graph, active in found:
+
+            def run(*args: Any, graph: Graph = graph, active: Any = active) -> list[Any]:
+                have = iter(graph.run(current.get().apply, args))
+                cts = [next(have) if a else None for a in active]
+                return [
+                    instantiate(c, t) for c, t, w in zip(cts, types, wanted, strict=True) if w
+                ]
+
+            branches.append(trace_to_graph(run, graph.in_types, name=graph.name)[0])
+        return cond_of(tuple(branches)), wanted
+
+    def batch(
+        self, size: int, args: Sequence[Any], dims: Sequence[int | None], axis: Any
+    ) -> tuple[Any, Any]:
+        index, *operands = args
+        index_dim, *in_dims = dims
+        first = [vmap_graph(b, size, tuple(in_dims), None, axis)[1] for b in self.branches]
+        if index_dim is not None:
+            return self._all_branches(size, index, operands, in_dims, axis)
+        forced = tuple(any(d[i] is not None for d in first) for i in range(len(first[0])))
+        branches = tuple(
+            vmap_graph(b, size, tuple(in_dims), forced, axis)[0] for b in self.branches
+        )
+        return apply(cond_of(branches), index, *operands), [0 if f else None for f in forced]
+
+    def _all_branches(
+        self, size: int, index: Any, operands: list[Any], in_dims: Any, axis: Any
+    ) -> tuple[Any, Any]:
+        """The lanes choose differently: run all branches, then select."""
+        forced = (True,) * len(self.branches[0].outputs)
+        results = [
+            apply(call_of(vmap_graph(b, size, tuple(in_dims), forced, axis)[0]), *operands)
+            for b in self.branches
+        ]
+        index = batch_first(index, 0, size)
+        outs = []
+        for cases in zip(*results, strict=True):
+            which = broadcast(index, type_of(cases[0]).shape, (0,))
+            outs.append(apply(select, which, *cases))
+        return outs, [0] * len(outs)
+
+    def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> list[str]:
+        index, *args = operands
+        result_types = [t.physical for t in self.out_type()]
+
+        def region(graph: Graph) -> str:
+            return ctx.region([], lambda b, _: b.inline(graph, args), result_types)
+
+        regions = ", ".join(region(b) for b in self.branches)
+        texts = ", ".join(t.mlir for t in result_types)
+        return ctx.emit_many(
+            f'"stablehlo.case"({index}) ({regions}) : (tensor<i32>) -> ({texts})',
+            len(result_types),
+        )
+
+
+def cond_of(branches: tuple[Graph, ...]) -> Cond:
+    """The one `Cond` of these branches (kept with the first)."""
+    return branches[0].cached(("cond", branches), lambda: Cond(branches))
+
+
+def _union(flags: Any) -> tuple[bool, ...]:
+    return tuple(any(column) for column in zip(*flags, strict=True))
+
+
+def _shared_slots(
+    parts: Sequence[LinearizedGraph], n_out: int
+) -> tuple[list[ArrayType], Cond, Cond]:
+    """Residual slots shared by branches, the primal and the tangent operation.
+
+    Tangent operands: the operands, the slots, then the tangents.
+    """
+    slots: list[ArrayType] = []
+    places: list[list[int]] = []
+    for part in parts:
+        free = list(range(len(slots)))
+        mine = []
+        for t in part.primal.out_types[n_out:]:
+            at = next((i for i in free if slots[i].shape == t.shape and slots[i].dtype == t.dtype), None)
+            if at is None:
+                at = len(slots)
+                slots.append(t.update(weak_type=False))
+            else:
+                free.remove(at)
+            mine.append(at)
+        places.append(mine)
+    primal = [_primal_branch(p, n_out, slots, at) for p, at in zip(parts, places, strict=True)]
+    tangent = [_tangent_branch(p, slots, at) for p, at in zip(parts, places, strict=True)]
+    return slots, cond_of(tuple(primal)), cond_of(tuple(tangent))
+
+
+def _primal_branch(
+    part: LinearizedGraph, n_out: int, slots: list[ArrayType], at: list[int]
+) -> Graph:
+    def run(*operands: Any) -> list[Any]:
+        found = part.primal.run(current.get().apply, operands)
+        filled = dict(zip(at, found[n_out:], strict=True))
+        return [
+            *found[:n_out],
+            *(filled[i] if i in filled else full(t) for i, t in enumerate(slots)),
+        ]
+
+    return trace_to_graph(run, part.primal.in_types, name=part.primal.name)[0]
+
+
+def _tangent_branch(part: LinearizedGraph, slots: list[ArrayType], at: list[int]) -> Graph:
+    n, m = len(part.primal.inputs), len(slots)
+
+    def run(*args: Any) -> list[Any]:
+        operands, kept, tangents = args[:n], args[n : n + m], args[n + m :]
+        residuals = part.residuals(operands, [kept[i] for i in at])
+        return part.tangent.run(current.get().apply, [*residuals, *tangents])
+
+    d_types = part.tangent.in_types[len(part.residual_inputs) :]
+    types = [*part.primal.in_types, *slots, *d_types]
+    return trace_to_graph(run, types, name=part.primal.name)[0]
+
+

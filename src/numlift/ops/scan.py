@@ -1,0 +1,431 @@
+"""`Scan`: a loop with a fixed number of steps, a carry, inputs and outputs by step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import errors
+from ..core.dtypes import dtype_mlir
+from ..core.graph import Graph
+from ..core.op import Linear
+from ..core.staging import trace_to_graph
+from ..core.tracing import apply, current, type_of
+from ..core.types import ArrayType, array_type
+from ..sharding import rules
+from ..structural.arith import add
+from ..structural.families import move_batch
+from ..structural.shape import full
+from ..transforms.jvp import instantiate, jvp_graph, tangent_type
+from ..transforms.linearize import linearize_graph
+from ..transforms.transpose import transpose_graph
+from ..transforms.vmap import place_batch, vmap_graph
+from .call import HigherOrder
+
+Flags = tuple[bool, ...]
+
+
+def stacked(t: ArrayType, length: int) -> ArrayType:
+    """Type of `length` values of type `t`, stacked along a new leading axis."""
+    sharding = t.sharding
+    if sharding is not None:
+        sharding = rules.named(sharding.mesh, (None, *rules.spec_of(t)))
+    return array_type((length, *t.shape), t.dtype, t.weak_type, sharding)
+
+
+def rearranged(graph: Graph, inputs: Sequence[int], outputs: Sequence[int]) -> Graph:
+    """The graph with its inputs and outputs in another order (outputs may be dropped)."""
+    return Graph(
+        [graph.inputs[i] for i in inputs],
+        graph.equations,
+        [graph.outputs[i] for i in outputs],
+        graph.name,
+    )
+
+
+class Scan(HigherOrder):
+    """carry, y[i] = body(consts, carry, x[i]) for i = 0 .. length-1 (or backwards).
+
+    Inputs are consts, carry, xs in this order; results are the last carry and the stacked ys.
+    """
+
+    name = "scan"
+    body: Graph
+    length: int
+    reverse: bool
+    n_consts: int
+    n_carry: int
+    unroll: int = 1
+
+    def __init__(
+        self,
+        body: Graph,
+        length: int,
+        reverse: bool,
+        n_consts: int,
+        n_carry: int,
+        unroll: int = 1,
+    ):
+        super().__init__(body, length, reverse, n_consts, n_carry, unroll)
+        self.effects, self.axis_names = body.effects, body.axis_names
+
+    def parts(self, values: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
+        """Split inputs into consts, carry and xs."""
+        c, k = self.n_consts, self.n_consts + self.n_carry
+        return list(values[:c]), list(values[c:k]), list(values[k:])
+
+    def with_body(self, body: Graph, n_consts: int, n_carry: int, reverse: bool | None = None) -> Scan:
+        """The same loop around another body."""
+        back = self.reverse if reverse is None else reverse
+        return body.cached(
+            ("scan", self.length, back, n_consts, n_carry, self.unroll),
+            lambda: Scan(body, self.length, back, n_consts, n_carry, self.unroll),
+        )
+
+    def out_type(self, *types: ArrayType) -> list[ArrayType]:
+        outs = self.body.out_types
+        return [*outs[: self.n_carry], *(stacked(t, self.length) for t in outs[self.n_carry :])]
+
+    # ---- forward mode ------------------------------------------------------------------------
+
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        k, n_out = self.n_carry, len(self.body.outputs)
+        consts, carry, xs = self.parts([d is not None for d in tangents])
+        while True:
+            active = (*consts, *carry, *xs)
+            body, out_active = jvp_graph(
+                self.body, active, (*carry, *([False] * (n_out - k)))
+            )
+            grown = [a or b for a, b in zip(carry, out_active[:k], strict=True)]
+            if grown == carry:
+                break
+            carry = grown
+        ins = _interleave(len(consts), k, len(xs), active)
+        where = {i: n_out + sum(out_active[:i]) for i in range(n_out) if out_active[i]}
+        outs = [*range(k), *(where[i] for i in range(k) if carry[i])]
+        outs += [*range(k, n_out), *(where[i] for i in range(k, n_out) if out_active[i])]
+        scan = self.with_body(
+            body.cached(("jvp scan", active), lambda: rearranged(body, ins, outs)),
+            len(consts) + sum(consts),
+            k + sum(carry),
+        )
+        args = _with_tangents(self, primals, tangents, carry)
+        found = apply(scan, *args)
+        return _split_results(found, k, n_out, carry, out_active)
+
+    # ---- linearisation -----------------------------------------------------------------------
+
+    def linearize(  # type: ignore[override]
+        self, primals: Sequence[Any], tangents: Sequence[Any]
+    ) -> tuple[Any, Any]:
+        """Primal loop that keeps residuals, and a linear loop over them."""
+        k, n_out = self.n_carry, len(self.body.outputs)
+        consts, carry, xs = self.parts([d is not None for d in tangents])
+        while True:
+            active = (*consts, *carry, *xs)
+            split = linearize_graph(self.body, active, (*carry, *([False] * (n_out - k))))
+            grown = [a or b for a, b in zip(carry, split.out_active[:k], strict=True)]
+            if grown == carry:
+                break
+            carry = grown
+        out_active = split.out_active
+        # A residual that is a const or an x needs no storing; a carry or a new value is a y.
+        c, first_x = self.n_consts, self.n_consts + k
+        stored = [i for i in split.residual_inputs if i is not None and c <= i < first_x]
+        primal = split.primal.cached(
+            ("scan residuals", tuple(stored)),
+            lambda: Graph(
+                split.primal.inputs,
+                split.primal.equations,
+                [*split.primal.outputs, *(split.primal.inputs[i] for i in stored)],
+                split.primal.name,
+            ),
+        )
+        found = apply(self.with_body(primal, c, k), *primals)
+        n_new = len(split.primal.outputs) - n_out
+        new, kept = iter(found[n_out : n_out + n_new]), iter(found[n_out + n_new :])
+        invariant: list[Any] = []
+        stacks: list[Any] = []
+        const_at: list[int] = []
+        stack_at: list[int] = []
+        for position, i in enumerate(split.residual_inputs):
+            if i is not None and i < c:
+                invariant.append(primals[i])
+                const_at.append(position)
+                continue
+            stack_at.append(position)
+            stacks.append(next(new) if i is None else primals[i] if i >= first_x else next(kept))
+        n_res = len(split.residual_inputs)
+        n_dc, n_dk = sum(consts), sum(carry)
+        d_carry = list(range(n_res + n_dc, n_res + n_dc + n_dk))
+        ins = [*const_at, *range(n_res, n_res + n_dc), *d_carry, *stack_at]
+        ins += range(n_res + n_dc + n_dk, len(split.tangent.inputs))
+        tangent = split.tangent.cached(
+            ("tangent scan", tuple(ins)),
+            lambda: rearranged(split.tangent, ins, range(len(split.tangent.outputs))),
+        )
+        scan = self.with_body(tangent, len(invariant) + n_dc, n_dk)
+        d_consts, d_init, d_xs = self.parts(tangents)
+        _, init, _ = self.parts(primals)
+        args = [*invariant, *(d for d in d_consts if d is not None)]
+        args += [
+            instantiate(d, type_of(x))
+            for d, x, a in zip(d_init, init, carry, strict=True)
+            if a
+        ]
+        args += [*stacks, *(d for d in d_xs if d is not None)]
+        d_found = apply(scan, *args)
+        rest = iter(d_found)
+        return found[:n_out], [next(rest) if a else None for a in out_active]
+
+    # ---- transposition -----------------------------------------------------------------------
+
+    def transpose(self, ct: Any, *inputs: Any) -> Sequence[Any]:
+        consts, carry, xs = self.parts([type(x) is Linear for x in inputs])
+        if not all(carry):
+            raise errors.GradError(
+                errors.explain(
+                    "transpose of scan",
+                    "the carry mixes linear values with values that are not linear",
+                    try_="keep counters and constants out of the carry of a linear loop",
+                )
+            )
+        k = self.n_carry
+        linear = (*consts, *carry, *xs)
+        y_active = tuple(c is not None for c in ct[k:])
+        body = self._transposed_body(linear, y_active)
+        known_c = [x for x in inputs[: self.n_consts] if type(x) is not Linear]
+        known_x = [x for x in inputs[self.n_consts + k :] if type(x) is not Linear]
+        linear_c = [x.type for x in inputs[: self.n_consts] if type(x) is Linear]
+        start = [full(tangent_type(t)) for t in linear_c]
+        outs = self.body.out_types
+        ends = [instantiate(c, t) for c, t in zip(ct[:k], outs[:k], strict=True)]
+        scan = self.with_body(body, len(known_c), len(start) + k, not self.reverse)
+        found = apply(
+            scan, *known_c, *start, *ends, *known_x, *(c for c in ct[k:] if c is not None)
+        )
+        n_c = len(start)
+        ct_consts, ct_init, ct_xs = iter(found[:n_c]), found[n_c : n_c + k], iter(found[n_c + k :])
+        return [
+            *(next(ct_consts) if a else None for a in consts),
+            *ct_init,
+            *(next(ct_xs) if a else None for a in xs),
+        ]
+
+    def _transposed_body(self, linear: Flags, y_active: Flags) -> Graph:
+        """(known consts, ct consts, ct carry, known xs, ct ys) -> (ct consts, ct carry, ct xs)."""
+        consts, carry, xs = self.parts(linear)
+        k, types = self.n_carry, self.body.in_types
+
+        def make() -> Graph:
+            back, in_active = transpose_graph(self.body, linear, (*([True] * k), *y_active))
+            n_kc, n_lc, n_kx = consts.count(False), consts.count(True), xs.count(False)
+            linear_types = [t for t, a in zip(types, linear, strict=True) if a]
+
+            def run(*args: Any) -> list[Any]:
+                known_c, rest = args[:n_kc], args[n_kc:]
+                ct_c, rest = rest[:n_lc], rest[n_lc:]
+                ct_k, rest = rest[:k], rest[k:]
+                known_x, ct_y = rest[:n_kx], rest[n_kx:]
+                found = iter(back.run(current.get().apply, [*known_c, *known_x, *ct_k, *ct_y]))
+                cts = [
+                    instantiate(next(found) if a else None, t)
+                    for a, t in zip(in_active, linear_types, strict=True)
+                ]
+                sums = [apply(add, a, b) for a, b in zip(ct_c, cts[:n_lc], strict=True)]
+                return [*sums, *cts[n_lc:]]
+
+            outs = self.body.out_types
+            known_types = [t for t, a in zip(types, linear, strict=True) if not a]
+            ins = [
+                *known_types[:n_kc],
+                *(tangent_type(t) for t in linear_types[: n_lc + k]),
+                *known_types[n_kc:],
+                *(tangent_type(t) for t, a in zip(outs[k:], y_active, strict=True) if a),
+            ]
+            made, captured = trace_to_graph(run, ins, label="transpose", name=self.body.name)
+            assert not captured
+            return made
+
+        return self.body.cached(("transposed scan", linear, y_active, self.n_consts), make)
+
+    # ---- batching ----------------------------------------------------------------------------
+
+    def batch(
+        self, size: int, args: Sequence[Any], dims: Sequence[int | None], axis: Any
+    ) -> tuple[Any, Any]:
+        consts, carry, xs = self.parts([d is not None for d in dims])
+        k, n_out = self.n_carry, len(self.body.outputs)
+        while True:
+            in_dims = tuple(0 if b else None for b in (*consts, *carry, *xs))
+            forced = (*carry, *([False] * (n_out - k)))
+            body, out_dims = vmap_graph(self.body, size, in_dims, forced, axis)
+            grown = [a or d is not None for a, d in zip(carry, out_dims[:k], strict=True)]
+            if grown == carry:
+                break
+            carry = grown
+        ys = [d is not None for d in out_dims[k:]]
+        if any(d not in (0, None) for d in out_dims):
+            forced = (*carry, *ys)
+            body, out_dims = vmap_graph(self.body, size, in_dims, forced, axis)
+        c_args, k_args, x_args = self.parts(args)
+        c_dims, k_dims, x_dims = self.parts(dims)
+        moved = [move_batch(x, d, 0) for x, d in zip(c_args, c_dims, strict=True)]
+        moved += [
+            place_batch(x, d, size, 0 if b else None)
+            for x, d, b in zip(k_args, k_dims, carry, strict=True)
+        ]
+        moved += [move_batch(x, d, 1) for x, d in zip(x_args, x_dims, strict=True)]
+        found = apply(self.with_body(body, self.n_consts, k), *moved)
+        return found, [*(0 if b else None for b in carry), *(1 if b else None for b in ys)]
+
+    # ---- lowering ----------------------------------------------------------------------------
+
+    def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> list[str]:
+        consts, carry, xs = self.parts(operands)
+        y_types = [t.physical for t in self.out_type()[self.n_carry :]]
+        if self.length == 0:
+            return [*carry, *(ctx.full(0, t) for t in y_types)]
+        ys = [ctx.full(0, t) for t in y_types]
+        x_types = [t.physical for t in types[self.n_consts + self.n_carry :]]
+        steps = max(1, min(self.unroll, self.length))
+        rounds, left = divmod(self.length, steps)
+        index = array_type((), np.int32)
+        first = ctx.full(self.length - 1 if self.reverse else 0, index)
+
+        def one(b: Any, i: str, cs: list[str], ks: list[str], xs_: list[str], ys_: list[str]) -> Any:
+            rows = [_row(b, x, t, i) for x, t in zip(xs_, x_types, strict=True)]
+            found = b.inline(self.body, [*cs, *ks, *rows])
+            new_ys = [
+                _set_row(b, y, t, v, i)
+                for y, t, v in zip(ys_, y_types, found[self.n_carry :], strict=True)
+            ]
+            step = b.full(-1 if self.reverse else 1, index)
+            i = b.emit(f"stablehlo.add {i}, {step} : {index.mlir}")
+            return i, found[: self.n_carry], new_ys
+
+        if rounds > 1:
+            state = [first, *consts, *carry, *xs, *ys]
+            k_types = self.body.in_types[self.n_consts : self.n_consts + self.n_carry]
+            state_types = [
+                index,
+                *(t.physical for t in types[: self.n_consts]),
+                *(t.physical for t in k_types),
+                *x_types,
+                *y_types,
+            ]
+            n_c, n_k, n_x = len(consts), len(carry), len(xs)
+
+            def unpack(names: list[str]) -> tuple[Any, ...]:
+                a, b, c = 1 + n_c, 1 + n_c + n_k, 1 + n_c + n_k + n_x
+                return names[0], names[1:a], names[a:b], names[b:c], names[c:]
+
+            def test(b: Any, names: list[str]) -> list[str]:
+                end = self.length - rounds * steps - 1 if self.reverse else rounds * steps
+                if self.reverse:
+                    end = self.length - 1 - rounds * steps
+                limit = b.full(end, index)
+                word = "GT" if self.reverse else "LT"
+                return [
+                    b.emit(
+                        f"stablehlo.compare {word}, {names[0]}, {limit}, SIGNED : "
+                        f"({index.mlir}, {index.mlir}) -> tensor<i1>"
+                    )
+                ]
+
+            def do(b: Any, names: list[str]) -> list[str]:
+                i, cs, ks, xs_, ys_ = unpack(names)
+                for _ in range(steps):
+                    i, ks, ys_ = one(b, i, cs, ks, xs_, ys_)
+                return [i, *cs, *ks, *xs_, *ys_]
+
+            found = emit_while(ctx, state, state_types, test, do)
+            first, consts, carry, xs, ys = unpack(found)
+        else:
+            left = self.length
+        for _ in range(left):
+            first, carry, ys = one(ctx, first, consts, carry, xs, ys)
+        return [*carry, *ys]
+
+
+def emit_while(ctx: Any, state: list[str], types: list[ArrayType], test: Any, do: Any) -> list[str]:
+    """A stablehlo.while over `state`; returns the names of its results."""
+    bools = array_type((), np.bool_)
+    cond = ctx.region(types, test, [bools])
+    body = ctx.region(types, do, types)
+    texts = ", ".join(t.mlir for t in types)
+    return ctx.emit_many(
+        f'"stablehlo.while"({", ".join(state)}) ({cond}, {body}) : ({texts}) -> ({texts})',
+        len(state),
+    )
+
+
+def _row(ctx: Any, x: str, t: ArrayType, i: str) -> str:
+    """x[i] along the leading axis."""
+    one = array_type((1, *t.shape[1:]), t.dtype)
+    row = array_type(t.shape[1:], t.dtype)
+    zeros = [ctx.full(0, array_type((), np.int32))] * (t.ndim - 1)
+    sizes = ", ".join(map(str, one.shape))
+    scalars = ", ".join(["tensor<i32>"] * t.ndim)
+    cut = ctx.emit(
+        f"stablehlo.dynamic_slice {x}, {', '.join([i, *zeros])}, sizes = [{sizes}] : "
+        f"({t.mlir}, {scalars}) -> {one.mlir}"
+    )
+    return ctx.emit(f"stablehlo.reshape {cut} : ({one.mlir}) -> {row.mlir}")
+
+
+def _set_row(ctx: Any, y: str, t: ArrayType, value: str, i: str) -> str:
+    """y with y[i] = value."""
+    one = f"tensor<{'x'.join([*map(str, (1, *t.shape[1:])), dtype_mlir(t.dtype)])}>"
+    row = array_type(t.shape[1:], t.dtype)
+    value = ctx.emit(f"stablehlo.reshape {value} : ({row.mlir}) -> {one}")
+    zeros = [ctx.full(0, array_type((), np.int32))] * (t.ndim - 1)
+    scalars = ", ".join(["tensor<i32>"] * t.ndim)
+    return ctx.emit(
+        f"stablehlo.dynamic_update_slice {y}, {value}, {', '.join([i, *zeros])} : "
+        f"({t.mlir}, {one}, {scalars}) -> {t.mlir}"
+    )
+
+
+def _interleave(n_c: int, n_k: int, n_x: int, active: Flags) -> list[int]:
+    """Input order consts, d consts, carry, d carry, xs, d xs of a graph with tangents last."""
+    n = n_c + n_k + n_x
+    where = {i: n + sum(active[:i]) for i in range(n) if active[i]}
+    order: list[int] = []
+    for start, stop in ((0, n_c), (n_c, n_c + n_k), (n_c + n_k, n)):
+        order += range(start, stop)
+        order += [where[i] for i in range(start, stop) if active[i]]
+    return order
+
+
+def _with_tangents(
+    scan: Scan, primals: Sequence[Any], tangents: Sequence[Any], carry: Sequence[bool]
+) -> list[Any]:
+    consts, init, xs = scan.parts(primals)
+    d_consts, d_init, d_xs = scan.parts(tangents)
+    return [
+        *consts,
+        *(d for d in d_consts if d is not None),
+        *init,
+        *(
+            instantiate(d, type_of(x))
+            for d, x, a in zip(d_init, init, carry, strict=True)
+            if a
+        ),
+        *xs,
+        *(d for d in d_xs if d is not None),
+    ]
+
+
+def _split_results(
+    found: Sequence[Any], k: int, n_out: int, carry: Sequence[bool], out_active: Flags
+) -> tuple[list[Any], list[Any]]:
+    n_dk = sum(carry)
+    outs, d_carry = list(found[:k]), iter(found[k : k + n_dk])
+    ys = found[k + n_dk : k + n_dk + n_out - k]
+    d_ys = iter(found[k + n_dk + n_out - k :])
+    tangents = [next(d_carry) if a else None for a in carry]
+    tangents += [next(d_ys) if a else None for a in out_active[k:]]
+    return [*outs, *ys], tangents

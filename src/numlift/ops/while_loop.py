@@ -1,0 +1,189 @@
+"""`While`: a loop that runs until its condition is false."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import errors
+from ..core.graph import Graph
+from ..core.staging import trace_to_graph
+from ..core.tracing import apply, current, type_of
+from ..core.types import ArrayType
+from ..structural.arith import convert, select
+from ..structural.families import move_batch
+from ..structural.shape import ReduceSum, broadcast
+from ..transforms.jvp import instantiate, jvp_graph
+from ..transforms.vmap import batched_type, place_batch, vmap_graph
+from .call import HigherOrder
+from .scan import emit_while, rearranged
+
+
+class While(HigherOrder):
+    """carry = body(body consts, carry) while condition(condition consts, carry).
+
+    Inputs are condition consts, body consts and carry, in this order.
+    """
+
+    name = "while"
+    condition: Graph
+    body: Graph
+    n_condition: int
+    n_body: int
+
+    def __init__(self, condition: Graph, body: Graph, n_condition: int, n_body: int):
+        super().__init__(condition, body, n_condition, n_body)
+        self.effects = condition.effects | body.effects
+        self.axis_names = tuple({n: 0 for n in (*condition.axis_names, *body.axis_names)})
+
+    def parts(self, values: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
+        """Split inputs into condition consts, body consts and carry."""
+        c, b = self.n_condition, self.n_condition + self.n_body
+        return list(values[:c]), list(values[c:b]), list(values[b:])
+
+    def out_type(self, *types: ArrayType) -> list[ArrayType]:
+        return self.body.out_types
+
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        _, d_consts, d_carry = self.parts(tangents)
+        consts = [d is not None for d in d_consts]
+        carry = [d is not None for d in d_carry]
+        k = len(carry)
+        while True:
+            active = (*consts, *carry)
+            body, out_active = jvp_graph(self.body, active, tuple(carry))
+            grown = [a or b for a, b in zip(carry, out_active, strict=True)]
+            if grown == carry:
+                break
+            carry = grown
+        loop = self.body.cached(
+            ("jvp while", self.condition, active), lambda: self._jvp_loop(body, consts, carry)
+        )
+        c_args, b_args, init = self.parts(primals)
+        d_init = [
+            instantiate(d, type_of(x)) for d, x, a in zip(d_carry, init, carry, strict=True) if a
+        ]
+        found = apply(
+            loop, *c_args, *b_args, *(d for d in d_consts if d is not None), *init, *d_init
+        )
+        rest = iter(found[k:])
+        return found[:k], [next(rest) if a else None for a in carry]
+
+    def _jvp_loop(self, body: Graph, consts: list[bool], carry: list[bool]) -> While:
+        n_b, k = self.n_body, len(carry)
+        n_dc = sum(consts)
+        d_c = range(n_b + k, n_b + k + n_dc)
+        d_k = range(n_b + k + n_dc, n_b + k + n_dc + sum(carry))
+        ordered = rearranged(
+            body, [*range(n_b), *d_c, *range(n_b, n_b + k), *d_k], range(len(body.outputs))
+        )
+        extra = [t for t, a in zip(self.body.out_types, carry, strict=True) if a]
+        condition = _with_unused(self.condition, extra)
+        return While(condition, ordered, self.n_condition, n_b + n_dc)
+
+    def linearize(  # type: ignore[override]
+        self, primals: Sequence[Any], tangents: Sequence[Any]
+    ) -> tuple[Any, Any]:
+        """Run the loop now; the tangent loop (written down) runs it again with tangents."""
+        outs = apply(self, *primals)
+        _, d_outs = self.jvp(primals, tangents)
+        return outs, d_outs
+
+    def transpose(self, ct: Any, *inputs: Any) -> Sequence[Any]:
+        raise errors.GradError(
+            errors.explain(
+                "grad of while_loop",
+                "reverse mode needs a loop whose number of steps is known while tracing",
+                try_="lax.scan, lax.fori_loop with int bounds, or forward mode (nl.jvp, nl.jacfwd)",
+            )
+        )
+
+    def batch(
+        self, size: int, args: Sequence[Any], dims: Sequence[int | None], axis: Any
+    ) -> tuple[Any, Any]:
+        c_dims, b_dims, k_dims = self.parts([None if d is None else 0 for d in dims])
+        carry = [d is not None for d in k_dims]
+        while True:
+            k_in = [0 if b else None for b in carry]
+            body, out_dims = vmap_graph(self.body, size, (*b_dims, *k_in), tuple(carry), axis)
+            condition, (test_dim,) = vmap_graph(self.condition, size, (*c_dims, *k_in), None, axis)
+            grown = [a or d is not None for a, d in zip(carry, out_dims, strict=True)]
+            if test_dim is not None:
+                grown = [True] * len(carry)
+            if grown == carry:
+                break
+            carry = grown
+        c_args, b_args, init = self.parts(args)
+        old_c, old_b, old_k = self.parts(dims)
+        moved = [move_batch(x, d, 0) for x, d in zip(c_args, old_c, strict=True)]
+        body_args = [move_batch(x, d, 0) for x, d in zip(b_args, old_b, strict=True)]
+        start = [
+            place_batch(x, d, size, 0 if b else None)
+            for x, d, b in zip(init, old_k, carry, strict=True)
+        ]
+        n_b = self.n_body
+        if test_dim is not None:
+            key = ("batched while", self.condition, size, tuple(c_dims), tuple(b_dims), axis)
+            loop = self.body.cached(key, lambda: self._per_lane(condition, body, size, c_dims))
+            body_args = [*moved, *body_args]
+        else:
+            loop = body.cached(
+                ("while", condition), lambda: While(condition, body, len(moved), n_b)
+            )
+        found = apply(loop, *moved, *body_args, *start)
+        return found, [0 if b else None for b in carry]
+
+    def _per_lane(
+        self, condition: Graph, body: Graph, size: int, c_dims: list[int | None]
+    ) -> While:
+        """Go on while any lane goes on; lanes that are done keep their carry."""
+        n_c, n_b = self.n_condition, self.n_body
+        k_types = [batched_type(t, size) for t in self.body.out_types]
+
+        def any_lane(*values: Any) -> list[Any]:
+            (test,) = condition.run(current.get().apply, values)
+            count = apply(ReduceSum.of((0,)), convert(test, np.int32))
+            return [convert(count, np.bool_)]
+
+        def step(*values: Any) -> list[Any]:
+            c_values, b_values, carry = values[:n_c], values[n_c : n_c + n_b], values[n_c + n_b :]
+            (test,) = condition.run(current.get().apply, [*c_values, *carry])
+            new = body.run(current.get().apply, [*b_values, *carry])
+            return [
+                apply(select, broadcast(test, type_of(x).shape, (0,)), x, y)
+                for x, y in zip(carry, new, strict=True)
+            ]
+
+        c_types = condition.in_types[:n_c]
+        test, _ = trace_to_graph(any_lane, [*c_types, *k_types], name="condition")
+        loop, _ = trace_to_graph(
+            step, [*c_types, *body.in_types[:n_b], *k_types], name=self.body.name
+        )
+        return While(test, loop, n_c, n_c + n_b)
+
+    def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> list[str]:
+        n_c, n_b = self.n_condition, self.n_body
+        carry_types = [t.physical for t in self.body.out_types]
+        all_types = [*(t.physical for t in types[: n_c + n_b]), *carry_types]
+
+        def test(b: Any, names: list[str]) -> list[str]:
+            return b.inline(self.condition, [*names[:n_c], *names[n_c + n_b :]])
+
+        def do(b: Any, names: list[str]) -> list[str]:
+            return [*names[: n_c + n_b], *b.inline(self.body, names[n_c:])]
+
+        return emit_while(ctx, operands, all_types, test, do)[n_c + n_b :]
+
+
+def _with_unused(graph: Graph, types: Sequence[ArrayType]) -> Graph:
+    """The graph with further inputs that it does not use."""
+    made, _ = trace_to_graph(
+        lambda *xs: graph.run(current.get().apply, xs[: len(graph.inputs)]),
+        [*graph.in_types, *types],
+        name=graph.name,
+    )
+    return made
+
+
