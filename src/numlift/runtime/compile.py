@@ -325,7 +325,7 @@ def load_executable(
     backend = device_table.backend_of(devices[0])
     ids = tuple([d.id for d in devices])
     request = _Request(ids, num_partitions, spmd, (True,), (False,), ())
-    if backend.platform == "cpu":
+    if backend.platform == "cpu" and b"lapack_" in blob:
         ensure_lapack()
     try:
         loaded = backend.client.deserialize_executable(
