@@ -1,0 +1,331 @@
+"""Reductions over axes: max, min, prod, and, or, xor, argmax, argmin, and by any computation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .. import errors
+from ..core.op import Op
+from ..core.tracing import apply, type_of
+from ..core.types import ArrayType, array_type
+from ..sharding import rules
+from ..structural.arith import convert, mul
+from ..structural.families import batch_first, check_kind
+from ..structural.shape import Broadcast, ReduceSum, Transpose, dropped, reshape
+from .compare import eq
+from .cumulative import CumProd, shift
+from .identities import accumulator, highest, lowest
+from .elementwise_binary import div
+
+_BOOL = np.dtype(np.bool_)
+
+
+def check_axes(function: str, x: ArrayType, axes: Sequence[int]) -> None:
+    """Raise if an axis is out of range or repeated."""
+    for a in axes:
+        if not 0 <= a < x.ndim:
+            raise errors.AxisError(
+                errors.explain(
+                    function,
+                    f"axis {a} is out of range for {x.ndim} axes",
+                    {"operand": x},
+                    try_=f"axes from 0 to {x.ndim - 1}" if x.ndim else "no axes",
+                )
+            )
+    if len(set(axes)) != len(axes):
+        raise errors.AxisError(
+            errors.explain(function, f"an axis is repeated in {tuple(axes)}", {"operand": x})
+        )
+
+
+class Reduction(Op):
+    """Reduction of one array over `axes`, with one StableHLO operation."""
+
+    axes: tuple[int, ...]
+    hlo: ClassVar[str] = ""
+    accepts: ClassVar[str] = "biuf"
+
+    def out_type(self, *types: ArrayType) -> ArrayType:
+        (x,) = types
+        check_kind(self, types, self.accepts)
+        check_axes(self.name, x, self.axes)
+        sharding = None if x.sharding is None else self.shard(x)
+        return array_type(dropped(x.shape, self.axes), x.dtype, x.weak_type, sharding)
+
+    def shard(self, *types: ArrayType) -> Any:
+        (x,) = types
+        return rules.named(x.sharding.mesh, dropped(rules.spec_of(x), self.axes))
+
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        return apply(self, *primals), None
+
+    def vmap(self, size: int, args: Sequence[Any], dims: Sequence[int | None]) -> tuple[Any, Any]:
+        (d,) = dims
+        assert d is not None
+        axes = tuple(a + (a >= d) for a in self.axes)
+        return apply(type(self).of(axes), args[0]), d - sum(a < d for a in axes)
+
+    def identity(self, dtype: Any) -> Any:
+        """Neutral element."""
+        raise NotImplementedError
+
+    def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> str:
+        (x,), (out,) = types, outs
+        wide_x = array_type(x.shape, self.storage(x.dtype))
+        wide_out = array_type(out.shape, wide_x.dtype)
+        name = ctx.convert(operands[0], x, wide_x)
+        start = self.identity(wide_x.dtype)
+        name = ctx.reduce(self.hlo, name, start, wide_x, wide_out, self.axes)
+        return ctx.convert(name, wide_out, out)
+
+    def storage(self, dtype: Any) -> Any:
+        """dtype in which XLA reduces: int2 and int4 have no kernels of their own on CPU."""
+        return accumulator(dtype) if dtype.itemsize == 1 else dtype
+
+
+def spread_back(y: Any, like: ArrayType, axes: tuple[int, ...]) -> Any:
+    """The result of a reduction repeated over the axes that were reduced."""
+    kept = tuple(i for i in range(like.ndim) if i not in axes)
+    return apply(Broadcast.of(like.shape, kept, like.sharding), y)
+
+
+class Extreme(Reduction):
+    """Max and min. Equal elements share the cotangent equally."""
+
+    accepts = "biufc"
+    direction: ClassVar[str] = "GT"
+
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        (x,), (dx,) = primals, tangents
+        y = apply(self, x)
+        t = type_of(x)
+        chosen = convert(apply(eq, x, spread_back(y, t, self.axes)), t.dtype)
+        total = ReduceSum.of(self.axes)
+        count = apply(total, chosen)
+        return y, apply(div, apply(total, apply(mul, dx, chosen)), count)
+
+    def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> str:
+        if types[0].kind == "c":
+            return self._lower_complex(ctx, operands[0], types[0], outs[0])
+        if types[0].kind == "b":
+            hlo = "stablehlo.or" if self.direction == "GT" else "stablehlo.and"
+            start = self.identity(types[0].dtype)
+            return ctx.reduce(hlo, operands[0], start, types[0], outs[0], self.axes)
+        return super().lower(ctx, operands, types, outs)
+
+    def _lower_complex(self, ctx: Any, x: str, type_: ArrayType, out: ArrayType) -> str:
+        """Lexicographic: by real parts, then by imaginary parts; NaN wins, as in NumPy."""
+        if not self.axes:
+            return x
+        scalar = array_type((), type_.dtype)
+        start = ctx.full(self.identity(type_.dtype), scalar)
+
+        def choose(ctx: Any, names: list[str]) -> list[str]:
+            return [complex_choice(ctx, names[0], names[1], scalar, self.direction)]
+
+        region = ctx.region([scalar, scalar], choose, [scalar])
+        return ctx.emit(
+            f'"stablehlo.reduce"({x}, {start}) <{{dimensions = array<i64: '
+            f"{', '.join(map(str, self.axes))}>}}> ({region}) : "
+            f"({type_.mlir}, {scalar.mlir}) -> {out.mlir}"
+        )
+
+
+def complex_choice(ctx: Any, x: str, y: str, type_: ArrayType, direction: str) -> str:
+    """The greater (GT) or lesser (LT) of two complex numbers, ordered by (real, imaginary)."""
+    part = array_type((), np.float32 if type_.dtype == np.complex64 else np.float64)
+    (xr, xi), (yr, yi) = (
+        [ctx.emit(f"stablehlo.{p} {v} : ({type_.mlir}) -> {part.mlir}") for p in ("real", "imag")]
+        for v in (x, y)
+    )
+
+    def test(kind: str, a: str, b: str) -> str:
+        return ctx.emit(
+            f"stablehlo.compare {kind}, {a}, {b}, FLOAT : ({part.mlir}, {part.mlir}) -> tensor<i1>"
+        )
+
+    def join(word: str, a: str, b: str) -> str:
+        return ctx.emit(f"stablehlo.{word} {a}, {b} : tensor<i1>")
+
+    x_nan = join("or", test("NE", xr, xr), test("NE", xi, xi))
+    y_good = join("and", test("EQ", yr, yr), test("EQ", yi, yi))
+    tie = join("and", test("EQ", xr, yr), test(direction, xi, yi))
+    better = join("and", join("or", test(direction, xr, yr), tie), y_good)
+    take = join("or", x_nan, better)
+    return ctx.emit(f"stablehlo.select {take}, {x}, {y} : tensor<i1>, {type_.mlir}")
+
+
+class ReduceMax(Extreme):
+    """Greatest element; NaN if there is one."""
+
+    hlo = "stablehlo.maximum"
+
+    def identity(self, dtype: Any) -> Any:
+        return lowest(dtype)
+
+
+class ReduceMin(Extreme):
+    """Least element; NaN if there is one."""
+
+    hlo = "stablehlo.minimum"
+    direction = "LT"
+
+    def identity(self, dtype: Any) -> Any:
+        return highest(dtype)
+
+
+class ReduceProd(Reduction):
+    """Product. The derivative multiplies the other elements, so zeros do no harm."""
+
+    hlo = "stablehlo.multiply"
+    accepts = "iufc"
+
+    def identity(self, dtype: Any) -> Any:
+        return 1
+
+    def storage(self, dtype: Any) -> Any:
+        return accumulator(dtype)
+
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        (x,), (dx,) = primals, tangents
+        y = apply(self, x)
+        x, dx = (axes_to_one(v, self.axes) for v in (x, dx))
+        last = type_of(x).ndim - 1
+        before = shift(apply(CumProd.of(last, False), x), last, 1)
+        after = shift(apply(CumProd.of(last, True), x), last, 1, True)
+        others = apply(mul, before, after)
+        return y, apply(ReduceSum.of((last,)), apply(mul, dx, others))
+
+
+def axes_to_one(x: Any, axes: tuple[int, ...]) -> Any:
+    """`x` with these axes moved behind the others and joined to one."""
+    t = type_of(x)
+    kept = tuple(i for i in range(t.ndim) if i not in axes)
+    order = kept + tuple(sorted(axes))
+    if order != tuple(range(t.ndim)):
+        x = apply(Transpose.of(order), x)
+    shape = (*(t.shape[i] for i in kept), math.prod(t.shape[a] for a in axes))
+    return reshape(x, shape)
+
+
+class Bitwise(Reduction):
+    """and, or, xor over bits (for bool: logical)."""
+
+    accepts = "biu"
+
+
+class ReduceAnd(Bitwise):
+    """Bits set in all elements."""
+
+    hlo = "stablehlo.and"
+
+    def identity(self, dtype: Any) -> Any:
+        return np.True_ if dtype == _BOOL else ~dtype.type(0)
+
+
+class ReduceOr(Bitwise):
+    """Bits set in any element."""
+
+    hlo = "stablehlo.or"
+
+    def identity(self, dtype: Any) -> Any:
+        return dtype.type(0)
+
+
+class ReduceXor(ReduceOr):
+    """Parity of each bit."""
+
+    hlo = "stablehlo.xor"
+
+
+class ArgExtreme(Op):
+    """Index of the first greatest or least element along an axis; NaN counts as such.
+
+    Two plain reductions (the extreme, then the least index that holds it) are vectorised; one
+    reduction over (value, index) pairs is not: 0.2 ms against 4.4 ms for a million floats on CPU.
+    """
+
+    axis: int
+    index_dtype: Any
+    extreme: ClassVar[type[Extreme]] = Extreme
+
+    def out_type(self, *types: ArrayType) -> ArrayType:
+        (x,) = types
+        check_kind(self, types, "biufc")
+        check_axes(self.name, x, (self.axis,))
+        if x.shape[self.axis] == 0:
+            raise errors.ShapeError(
+                errors.explain(
+                    self.name,
+                    f"axis {self.axis} is empty, so there is no element to point at",
+                    {"operand": x},
+                    try_="check x.shape before the call",
+                )
+            )
+        sharding = None if x.sharding is None else self.shard(x)
+        return array_type(dropped(x.shape, (self.axis,)), self.index_dtype, False, sharding)
+
+    def shard(self, *types: ArrayType) -> Any:
+        (x,) = types
+        return rules.named(x.sharding.mesh, dropped(rules.spec_of(x), (self.axis,)))
+
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        return apply(self, *primals), None
+
+    def vmap(self, size: int, args: Sequence[Any], dims: Sequence[int | None]) -> tuple[Any, Any]:
+        (d,) = dims
+        assert d is not None
+        axis = self.axis + (self.axis >= d)
+        return apply(type(self).of(axis, self.index_dtype), args[0]), d - (axis < d)
+
+    def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> str:
+        (x,), (out,) = types, outs
+        wide = array_type(x.shape, accumulator(x.dtype) if x.dtype.itemsize == 1 else x.dtype)
+        name = ctx.convert(operands[0], x, wide)
+        best_type = array_type(out.shape, wide.dtype)
+        best = self.extreme.of((self.axis,)).lower(ctx, [name], [wide], [best_type])
+        kept = tuple(i for i in range(x.ndim) if i != self.axis)
+        best = ctx.broadcast(best, best_type, wide, kept)
+        n = x.shape[self.axis]
+        index = array_type(x.shape, np.int32 if n < 2**31 else np.int64)
+        bools = array_type(x.shape, _BOOL)
+        found = _compare(ctx, "EQ", name, best, wide, bools)
+        if wide.kind in "fc":
+            invalid = _compare(ctx, "NE", name, name, wide, bools)
+            found = ctx.emit(f"stablehlo.or {found}, {invalid} : {bools.mlir}")
+        places = ctx.emit(f"stablehlo.iota dim = {self.axis} : {index.mlir}")
+        beyond = ctx.full(n, index)
+        places = ctx.emit(
+            f"stablehlo.select {found}, {places}, {beyond} : {bools.mlir}, {index.mlir}"
+        )
+        first = array_type(out.shape, index.dtype)
+        place = ctx.reduce("stablehlo.minimum", places, n, index, first, (self.axis,))
+        return ctx.convert(place, first, out)
+
+
+_COMPARE = {"f": ", FLOAT", "c": ", FLOAT", "i": ", SIGNED", "u": ", UNSIGNED", "b": ", UNSIGNED"}
+
+
+def _compare(ctx: Any, kind: str, x: str, y: str, type_: ArrayType, out: ArrayType) -> str:
+    return ctx.emit(
+        f"stablehlo.compare {kind}, {x}, {y}{_COMPARE[type_.kind]} : "
+        f"({type_.mlir}, {type_.mlir}) -> {out.mlir}"
+    )
+
+
+class ArgMax(ArgExtreme):
+    """Index of the first greatest element along an axis."""
+
+    name = "argmax"
+    extreme = ReduceMax
+
+
+class ArgMin(ArgExtreme):
+    """Index of the first least element along an axis."""
+
+    name = "argmin"
+    extreme = ReduceMin
