@@ -32,7 +32,7 @@ def _float_text(value: Any, dtype: Any) -> str:
             return f"{x:.17e}" if size == 8 else f"{x:.9e}"
     bits = np.asarray(value).astype(dtype).reshape(1).view(f"u{size}")[0]
     digits = 2 * size
-    if dtype.name.startswith(("float4", "float6")):
+    if dtype.name.startswith(("float4_", "float6_")):
         return f"{float(np.asarray(value).astype(dtype)):.6e}"
     return f"0x{int(bits):0{digits}X}"
 
