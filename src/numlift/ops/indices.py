@@ -14,6 +14,7 @@ from ..core.types import ArrayType, array_type
 from ..sharding import rules
 from ..structural.arith import Convert
 from ..structural.shape import Reshape
+from .elementwise_binary import min_
 
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
 LARGEST = np.iinfo(np.int32).max
@@ -267,11 +268,14 @@ def column(x: Any) -> Any:
 
 
 def signed(x: Any) -> Any:
-    """Indices as int32 (int64 stays), so that differences and sizes fit."""
+    """Indices as int32 (64-bit ones as int64); too great unsigned ones become the greatest."""
     t = type_of(x)
     if t.dtype == INT32 or t.dtype == INT64:
         return x
-    return apply(Convert.of(INT64 if t.dtype.itemsize == 8 else INT32, False), x)
+    wide = INT64 if t.dtype.itemsize == 8 else INT32
+    if t.kind == "u" and t.dtype.itemsize >= 4:
+        x = apply(min_, x, t.dtype.type(np.iinfo(wide).max))
+    return apply(Convert.of(wide, False), x)
 
 
 # ---- in lowerings -----------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from ..structural.families import (
 )
 from ..structural.shape import full, reshape
 from .compare import eq
+from .elementwise_binary import div
 from .gather import Gather, window_starts
 from .indices import (
     CLIP,
@@ -40,7 +41,6 @@ from .indices import (
     wide_indices,
     wrapped,
 )
-from .elementwise_binary import div
 from .shape import Iota
 from .slicing import _moves, emit_dynamic_slice, emit_dynamic_update
 
