@@ -202,7 +202,9 @@ class ConvGeneralDilated(Bilinear):
                 types,
             )
         grouped = self.feature_groups * self.batch_groups > 1
-        if grouped and (ys[rhs[0]] is not None or self.batch_groups > 1 and xs[lhs[0]] is not None):
+        if grouped and (
+            ys[rhs[0]] is not None or (self.batch_groups > 1 and xs[lhs[0]] is not None)
+        ):
             raise rules.conflict("conv_general_dilated", "a grouped axis may not be sharded", types)
         entries: list[Any] = [None] * x.ndim
         entries[out[0]], entries[out[1]] = xs[lhs[0]], ys[rhs[0]]
