@@ -183,16 +183,19 @@ class Scan(HigherOrder):
     # ---- transposition -----------------------------------------------------------------------
 
     def transpose(self, ct: Any, *inputs: Any) -> Sequence[Any]:
-        consts, carry, xs = self.parts([type(x) is Linear for x in inputs])
-        if not all(carry):
+        consts, _, xs = self.parts([type(x) is Linear for x in inputs])
+        k = self.n_carry
+        init = inputs[self.n_consts : self.n_consts + k]
+        if not all(type_of_input(x).inexact for x in init):
             raise errors.GradError(
                 errors.explain(
                     "transpose of scan",
-                    "the carry mixes linear values with values that are not linear",
-                    try_="keep counters and constants out of the carry of a linear loop",
+                    "the carry of a linear loop holds integers, which are not linear",
+                    try_="loop over np.arange(n) in xs instead of counting in the carry",
                 )
             )
-        k = self.n_carry
+        # A known initial value (often zeros) makes the loop affine: it is transposed as linear.
+        carry = [True] * k
         linear = (*consts, *carry, *xs)
         y_active = tuple(c is not None for c in ct[k:])
         body = self._transposed_body(linear, y_active)
@@ -210,7 +213,7 @@ class Scan(HigherOrder):
         ct_consts, ct_init, ct_xs = iter(found[:n_c]), found[n_c : n_c + k], iter(found[n_c + k :])
         return [
             *(next(ct_consts) if a else None for a in consts),
-            *ct_init,
+            *(c if type(x) is Linear else None for c, x in zip(ct_init, init, strict=True)),
             *(next(ct_xs) if a else None for a in xs),
         ]
 
@@ -360,6 +363,11 @@ def emit_while(ctx: Any, state: list[str], types: list[ArrayType], test: Any, do
         f'"stablehlo.while"({", ".join(state)}) ({cond}, {body}) : ({texts}) -> ({texts})',
         len(state),
     )
+
+
+def type_of_input(x: Any) -> ArrayType:
+    """Type of a transpose rule's input, linear or known."""
+    return x.type if type(x) is Linear else type_of(x)
 
 
 def _row(ctx: Any, x: str, t: ArrayType, i: str) -> str:

@@ -1,0 +1,627 @@
+"""Control flow that is staged: scan, while_loop, fori_loop, cond, switch, map."""
+
+from __future__ import annotations
+
+import operator
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import config, errors
+from ..api.vmap import vmap
+from ..api.tracing import TracedFunction, name_of, trace_function
+from ..core.graph import Graph
+from ..core.staging import trace_to_graph
+from ..core.tracing import Tracer, apply, current, named_axes, type_of
+from ..core.types import ArrayType, array_type
+from ..ops.compare import lt
+from ..ops.cond import cond_of
+from ..ops.elementwise_binary import max_, min_
+from ..ops.scan import Scan
+from ..ops.shape import Concatenate
+from ..ops.slicing import Slice
+from ..ops.while_loop import While
+from ..runtime.array import Array
+from ..runtime.transfer import as_array
+from ..structural.arith import add, convert
+from ..structural.shape import reshape
+from ..sharding import rules
+from ..tree import keystr, tree_flatten, tree_flatten_with_path, tree_leaves, tree_unflatten
+
+_traces: weakref.WeakKeyDictionary[Any, dict[Any, TracedFunction]] = weakref.WeakKeyDictionary()
+
+
+def _trace(fun: Callable[..., Any], args: tuple[Any, ...], types: Sequence[ArrayType], label: str) -> TracedFunction:
+    """Trace `fun(*args)` for argument types; remembered for as long as `fun` lives."""
+    tree = tree_flatten((args, {}))[1]
+    axes = tuple(named_axes().items())
+    key = (tree, tuple(types), config.current(), axes, label)
+    try:
+        known = _traces.setdefault(fun, {})
+    except TypeError:  # not hashable or not weakly referable, such as some callables
+        known = {}
+    found = known.get(key)
+    if found is None:
+        found = trace_function(fun, tree, types, label=label)
+        if found.reusable:
+            known[key] = found
+    return found
+
+
+def _values(tree: Any, function: str) -> tuple[list[Any], Any]:
+    """Leaves of a tree of arrays as operands, and the structure."""
+    leaves, structure = tree_flatten(tree)
+    for path, x in tree_flatten_with_path(tree)[0]:
+        try:
+            type_of(x)
+        except errors.ArgumentError as error:
+            raise errors.ArgumentError(
+                errors.explain(function, f"{keystr(path) or 'the value'} is not an array: {error}")
+            ) from None
+    return [x if isinstance(x, (Array, Tracer)) else as_array(x) for x in leaves], structure
+
+
+def _check_carry(
+    function: str, body_name: str, in_tree: Any, out_tree: Any, ins: Sequence[ArrayType], outs: Sequence[ArrayType]
+) -> None:
+    """Raise unless the carry comes out as it went in; shows the path and both types."""
+    if in_tree != out_tree:
+        raise errors.TreeError(
+            errors.explain(
+                function,
+                f"{body_name} must return a carry with the structure of its input",
+                {"carry in": in_tree, "carry out": out_tree},
+            )
+        )
+    wrong = {}
+    paths = [p for p, _ in tree_flatten_with_path(tree_unflatten(in_tree, list(ins)))[0]]
+    for path, a, b in zip(paths, ins, outs, strict=True):
+        if a.shape != b.shape or a.dtype != b.dtype or a.sharding is not b.sharding:
+            wrong[f"carry{keystr(path)}"] = f"{a!r} in, {b!r} out"
+    if wrong:
+        raise errors.DTypeError(
+            errors.explain(
+                function,
+                f"{body_name} must return a carry with the shapes and dtypes of its input",
+                wrong,
+                try_="convert the initial value or the result: x.astype(...)",
+            )
+        )
+
+
+def _settle(
+    function: str,
+    body_name: str,
+    init: list[Any],
+    trace: Callable[[list[Any]], tuple[TracedFunction, list[ArrayType], Any]],
+    in_tree: Any,
+) -> tuple[list[Any], TracedFunction]:
+    """Trace the body until weak types of the carry settle; returns carry and body."""
+    for _ in range(3):
+        traced, outs, out_tree = trace(init)
+        if in_tree == out_tree:
+            settled = [_strengthen(x, t) for x, t in zip(init, outs, strict=True)]
+            if all(a is b for a, b in zip(settled, init, strict=True)):
+                break
+            init = settled
+        else:
+            break
+    _check_carry(function, body_name, in_tree, out_tree, [type_of(x) for x in init], outs)
+    return init, traced
+
+
+def _strengthen(x: Any, out: ArrayType) -> Any:
+    """A weakly typed initial value takes the dtype that the body gives it."""
+    t = type_of(x)
+    if not t.weak_type or (out.weak_type and t.dtype == out.dtype):
+        return x
+    if t.shape == out.shape and _widens(t, out):
+        return convert(x, out.dtype, out.weak_type)
+    return x
+
+
+def _widens(t: ArrayType, out: ArrayType) -> bool:
+    return "biufc".find(t.kind) <= "biufc".find(out.kind) or t.dtype == out.dtype
+
+
+def scan(
+    f: Callable[[Any, Any], tuple[Any, Any]],
+    init: Any,
+    xs: Any = None,
+    length: int | None = None,
+    reverse: bool = False,
+    unroll: int | bool = 1,
+    _split_transpose: bool = False,
+) -> tuple[Any, Any]:
+    """Loop over the leading axis of `xs` with a carry.
+
+    carry, ys[i] = f(carry, xs[i]) for i = 0 .. length-1. The loop is compiled once whatever its
+    length, and is differentiable in both modes with memory linear in the length.
+
+    Args:
+        f: (carry, x) -> (carry, y); the carry keeps its structure, shapes and dtypes.
+        init: initial carry, a pytree.
+        xs: pytree of arrays with equal leading sizes, or None.
+        length: number of steps; needed if `xs` has no arrays.
+        reverse: go from the last element to the first (ys keep the order of xs).
+        unroll: number of steps in one iteration of the compiled loop; True unrolls all.
+
+    Returns:
+        (carry, ys): the last carry, and the ys stacked along a new leading axis.
+
+    Raises:
+        ShapeError: leading sizes differ.  DTypeError, TreeError: the carry changes its type.
+
+    Example:
+        >>> import numlift as nl
+        >>> import numlift.numpy as np
+        >>> total, sums = nl.lax.scan(lambda c, x: (c + x, c + x), 0.0, np.arange(4.0))
+        >>> print(total, sums)
+        6.0 [0. 1. 3. 6.]
+    """
+    if not callable(f):
+        raise errors.ArgumentError(errors.explain("scan", "f must be a function", {"f": f}))
+    carry, in_tree = _values(init, "scan: init")
+    x_leaves, x_tree = _values(xs, "scan: xs")
+    steps = _scan_length(xs, x_leaves, length)
+    if config.current().disable_jit:
+        return _scan_in_python(f, init, x_leaves, x_tree, steps, reverse)
+    x_types = [_row_type(type_of(x)) for x in x_leaves]
+    name = name_of(f)
+    y_trees: list[Any] = []
+
+    def trace(carry_values: list[Any]) -> tuple[TracedFunction, list[ArrayType], Any]:
+        types = [*(type_of(x) for x in carry_values), *x_types]
+        args = (
+            tree_unflatten(in_tree, carry_values),
+            tree_unflatten(x_tree, x_leaves),
+        )
+        traced = _trace(f, args, types, "scan")
+        pair = traced.out_tree.children()
+        if len(pair) != 2 or traced.out_tree.node_data()[0] not in (tuple, list):
+            raise errors.TreeError(
+                errors.explain(
+                    "scan",
+                    f"{name} must return a pair (carry, y)",
+                    {"returned": traced.out_tree},
+                    try_="return carry, None if there is no y",
+                )
+            )
+        y_trees[:] = [pair[1]]
+        return traced, traced.graph.out_types[: pair[0].num_leaves], pair[0]
+
+    carry, traced = _settle("scan", name, carry, trace, in_tree)
+    n_c, n_k = len(traced.captured), len(carry)
+    per_round = steps if unroll is True else max(1, int(unroll))
+    key = ("scan op", steps, reverse, n_c, n_k, per_round)
+    op = traced.graph.cached(
+        key, lambda: Scan(traced.graph, steps, reverse, n_c, n_k, per_round)
+    )
+    outs = apply(op, *traced.captured, *carry, *x_leaves)
+    return tree_unflatten(in_tree, outs[:n_k]), tree_unflatten(y_trees[0], outs[n_k:])
+
+
+def _row_type(t: ArrayType) -> ArrayType:
+    sharding = t.sharding
+    if sharding is not None:
+        sharding = rules.named(sharding.mesh, rules.spec_of(t)[1:])
+    return array_type(t.shape[1:], t.dtype, t.weak_type, sharding)
+
+
+def _scan_length(xs: Any, leaves: Sequence[Any], length: int | None) -> int:
+    sizes = {}
+    for path, x in tree_flatten_with_path(xs)[0]:
+        shape = type_of(x).shape
+        if not shape:
+            raise errors.ShapeError(
+                errors.explain(
+                    "scan",
+                    f"xs{keystr(path)} has rank 0, but scan loops over the leading axis",
+                    {f"xs{keystr(path)}": type_of(x)},
+                    try_="close over values that do not change, or put them into the carry",
+                )
+            )
+        sizes[f"xs{keystr(path)}"] = shape[0]
+    if length is not None:
+        try:
+            length = operator.index(length)
+        except TypeError:
+            raise errors.ArgumentError(
+                errors.explain("scan", "length must be a concrete int", {"length": length})
+            ) from None
+    if not sizes:
+        if length is None:
+            raise errors.ArgumentError(
+                errors.explain("scan", "without arrays in xs, length must be given")
+            )
+        return length
+    first = next(iter(sizes.values()))
+    if any(n != first for n in sizes.values()) or (length is not None and length != first):
+        shown: dict[str, Any] = dict(sizes)
+        if length is not None:
+            shown["length"] = length
+        raise errors.ShapeError(
+            errors.explain("scan", "the leading axes of xs (and length) must be equal", shown)
+        )
+    return first
+
+
+def _scan_in_python(f: Any, init: Any, xs: list[Any], tree: Any, n: int, reverse: bool) -> Any:
+    """scan under disable_jit: a Python loop, for debugging."""
+    carry, ys = init, []
+    for i in reversed(range(n)) if reverse else range(n):
+        carry, y = f(carry, tree_unflatten(tree, [_take_row(x, i) for x in xs]))
+        ys.append(y)
+    if not ys:
+        raise errors.ValueArgumentError(
+            errors.explain("scan", "a scan of length 0 needs tracing, which disable_jit forbids")
+        )
+    if reverse:
+        ys.reverse()
+    columns = zip(*(tree_leaves(y) for y in ys), strict=True)
+    stacked = [
+        apply(Concatenate.of(0), *(reshape(v, (1, *type_of(v).shape)) for v in column))
+        for column in columns
+    ]
+    return carry, tree_unflatten(tree_flatten(ys[0])[1], stacked)
+
+
+def _take_row(x: Any, i: int) -> Any:
+    t = type_of(x)
+    start = (i,) + (0,) * (t.ndim - 1)
+    stop = (i + 1, *t.shape[1:])
+    return reshape(apply(Slice.of(start, stop, None), x), t.shape[1:])
+
+
+def while_loop(
+    cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], init_val: Any
+) -> Any:
+    """Repeat ``val = body_fun(val)`` while ``cond_fun(val)`` is true.
+
+    Differentiable in forward mode; reverse mode needs a known number of steps (`scan`).
+
+    Args:
+        cond_fun: value -> bool scalar.
+        body_fun: value -> value of the same structure, shapes and dtypes.
+        init_val: initial value, a pytree.
+
+    Example:
+        >>> import numlift as nl
+        >>> print(nl.lax.while_loop(lambda x: x < 100.0, lambda x: x * 3.0, 1.0))
+        243.0
+    """
+    if not callable(cond_fun) or not callable(body_fun):
+        raise errors.ArgumentError(
+            errors.explain("while_loop", "cond_fun and body_fun must be functions")
+        )
+    carry, tree = _values(init_val, "while_loop: init_val")
+    if config.current().disable_jit:
+        value = init_val
+        while cond_fun(value):
+            value = body_fun(value)
+        return value
+
+    def trace(values: list[Any]) -> tuple[TracedFunction, list[ArrayType], Any]:
+        args = (tree_unflatten(tree, values),)
+        traced = _trace(body_fun, args, [type_of(x) for x in values], "while_loop")
+        return traced, traced.graph.out_types, traced.out_tree
+
+    carry, body = _settle("while_loop", name_of(body_fun), carry, trace, tree)
+    args = (tree_unflatten(tree, carry),)
+    test = _trace(cond_fun, args, [type_of(x) for x in carry], "while_loop")
+    outs = test.graph.out_types
+    if len(outs) != 1 or outs[0].shape or outs[0].kind != "b":
+        raise errors.DTypeError(
+            errors.explain(
+                "while_loop",
+                f"{name_of(cond_fun)} must return a bool scalar",
+                {"returned": outs[0] if len(outs) == 1 else test.out_tree},
+                try_="np.any(...) or np.all(...) of an array of bools",
+            )
+        )
+    key = ("while op", test.graph, len(test.captured), len(body.captured))
+    op = body.graph.cached(
+        key, lambda: While(test.graph, body.graph, len(test.captured), len(body.captured))
+    )
+    return tree_unflatten(tree, apply(op, *test.captured, *body.captured, *carry))
+
+
+def fori_loop(
+    lower: Any,
+    upper: Any,
+    body_fun: Callable[[Any, Any], Any],
+    init_val: Any,
+    *,
+    unroll: int | bool | None = None,
+) -> Any:
+    """``for i in range(lower, upper): val = body_fun(i, val)``.
+
+    With int bounds it is a `scan`, differentiable in both modes; with traced bounds a `while_loop`.
+
+    Args:
+        lower, upper: int or integer scalars.
+        body_fun: (i, value) -> value.
+        init_val: initial value, a pytree.
+        unroll: steps in one iteration of the compiled loop; needs int bounds.
+
+    Example:
+        >>> import numlift as nl
+        >>> print(nl.lax.fori_loop(0, 5, lambda i, x: x * 2.0, 1.0))
+        32.0
+    """
+    if not callable(body_fun):
+        raise errors.ArgumentError(errors.explain("fori_loop", "body_fun must be a function"))
+    for word, bound in (("lower", lower), ("upper", upper)):
+        t = type_of(bound)
+        if t.shape or t.kind not in "iu":
+            raise errors.DTypeError(
+                errors.explain("fori_loop", f"{word} must be an integer scalar", {word: t})
+            )
+    static = not isinstance(lower, Tracer) and not isinstance(upper, Tracer)
+    dtype = _counter_dtype(lower, upper)
+    one = dtype.type(1)
+    if static:
+        first, last = int(lower), int(upper)
+        if config.current().disable_jit:
+            value = init_val
+            for i in range(first, last):
+                value = body_fun(np.asarray(i, dtype)[()], value)
+            return value
+        start = np.asarray(first, dtype)[()]
+
+        def step(carry: Any, _: None) -> tuple[Any, None]:
+            i, value = carry
+            return (apply(add, i, one), body_fun(i, value)), None
+
+        step.__name__ = name_of(body_fun)
+        (_, value), _ = scan(
+            step,
+            (start, init_val),
+            None,
+            max(0, last - first),
+            unroll=1 if unroll is None else unroll,
+        )
+        return value
+    if unroll is not None and unroll != 1:
+        raise errors.ValueArgumentError(
+            errors.explain("fori_loop", "unroll needs bounds that are known while tracing")
+        )
+
+    def go_on(carry: Any) -> Any:
+        return apply(lt, carry[0], carry[1])
+
+    def body(carry: Any) -> Any:
+        i, end, value = carry
+        return apply(add, i, one), end, body_fun(i, value)
+
+    body.__name__ = name_of(body_fun)
+    state = (convert(lower, dtype), convert(upper, dtype), init_val)
+    return while_loop(go_on, body, state)[2]
+
+
+def _counter_dtype(lower: Any, upper: Any) -> Any:
+    a, b = type_of(lower), type_of(upper)
+    if a.weak_type and not b.weak_type:
+        return b.dtype
+    if b.weak_type and not a.weak_type:
+        return a.dtype
+    if a.dtype != b.dtype:
+        raise errors.DTypeError(
+            errors.explain(
+                "fori_loop", "lower and upper must have one dtype", {"lower": a, "upper": b}
+            )
+        )
+    return a.dtype
+
+
+def cond(pred: Any, true_fun: Any, false_fun: Any, *operands: Any, **named: Any) -> Any:
+    """``true_fun(*operands) if pred else false_fun(*operands)``, staged.
+
+    Under `jit` only the chosen branch runs; under `vmap` with a batched `pred` both run and the
+    results are selected.
+
+    Args:
+        pred: bool or number scalar; numbers are true unless zero.
+        true_fun, false_fun: functions with results of one structure and equal types.
+        *operands: arguments, pytrees.
+
+    Example:
+        >>> import numlift as nl
+        >>> print(nl.lax.cond(True, lambda x: x + 1, lambda x: x - 1, 10))
+        11
+    """
+    operands = (*operands, *named.values()) if named else operands
+    if not callable(true_fun) or not callable(false_fun):
+        raise errors.ArgumentError(
+            errors.explain(
+                "cond",
+                "true_fun and false_fun must be functions",
+                {"true_fun": true_fun, "false_fun": false_fun},
+                try_="nl.lax.cond(pred, lambda x: ..., lambda x: ..., x)",
+            )
+        )
+    if not isinstance(pred, (Array, Tracer)):
+        pred = as_array(pred)
+    t = type_of(pred)
+    if t.shape or t.kind not in "biuf":
+        raise errors.DTypeError(
+            errors.explain(
+                "cond",
+                "pred must be a bool scalar",
+                {"pred": t},
+                try_="np.where(pred, a, b) for an array of conditions",
+            )
+        )
+    if config.current().disable_jit and not isinstance(pred, Tracer):
+        return true_fun(*operands) if pred else false_fun(*operands)
+    index = convert(convert(pred, np.bool_), np.int32)
+    return _branch("cond", index, (false_fun, true_fun), operands)
+
+
+def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
+    """``branches[clamp(index, 0, n-1)](*operands)``, staged.
+
+    Example:
+        >>> import numlift as nl
+        >>> print(nl.lax.switch(2, [lambda x: x, lambda x: -x, lambda x: x * x], 5))
+        25
+    """
+    branches = tuple(branches)
+    if not branches:
+        raise errors.ValueArgumentError(errors.explain("switch", "branches is empty"))
+    if not all(callable(b) for b in branches):
+        raise errors.ArgumentError(errors.explain("switch", "branches must be functions"))
+    if not isinstance(index, (Array, Tracer)):
+        index = as_array(index)
+    t = type_of(index)
+    if t.shape or t.kind not in "iu":
+        raise errors.DTypeError(
+            errors.explain("switch", "index must be an integer scalar", {"index": t})
+        )
+    if len(branches) == 1:
+        return branches[0](*operands)
+    if config.current().disable_jit and not isinstance(index, Tracer):
+        return branches[min(max(int(index), 0), len(branches) - 1)](*operands)
+    return _branch("switch", _clamped(index, len(branches)), branches, operands)
+
+
+def _clamped(index: Any, n: int) -> Any:
+    """The index as int32 in [0, n)."""
+    t = type_of(index)
+    top = min(n - 1, np.iinfo(t.dtype).max if t.dtype.kind in "iu" else n - 1)
+    low = apply(max_, index, t.dtype.type(0))
+    return convert(apply(min_, low, t.dtype.type(top)), np.int32)
+
+
+def _branch(function: str, index: Any, branches: Sequence[Any], operands: tuple[Any, ...]) -> Any:
+    values, tree = _values(operands, f"{function}: operands")
+    types = [type_of(x) for x in values]
+    args = tree_unflatten(tree, values)
+    traces = [_trace(b, args, types, function) for b in branches]
+    _check_branches(function, branches, traces)
+    captured: list[Any] = []
+    for t in traces:
+        captured += [x for x in t.captured if not any(x is y for y in captured)]
+    where = {id(x): i for i, x in enumerate(captured)}
+    captured_types = [type_of(x) for x in captured]
+    key = ("branches", tuple(t.graph for t in traces), *(
+        tuple(where[id(x)] for x in t.captured) for t in traces
+    ))
+    wanted = _branch_types(traces)
+    graphs = traces[0].graph.cached(
+        key,
+        lambda: tuple(_aligned(t, where, captured_types, types, wanted) for t in traces),
+    )
+    outs = apply(cond_of(graphs), index, *captured, *values)
+    return tree_unflatten(traces[0].out_tree, outs)
+
+
+def _branch_types(traces: Sequence[TracedFunction]) -> list[ArrayType]:
+    """Result types: weak only where every branch's result is weak."""
+    return [
+        ts[0] if all(t is ts[0] for t in ts) else ts[0].update(weak_type=all(t.weak_type for t in ts))
+        for ts in zip(*(t.graph.out_types for t in traces), strict=True)
+    ]
+
+
+def _aligned(
+    traced: TracedFunction,
+    where: dict[int, int],
+    captured_types: list[ArrayType],
+    types: list[ArrayType],
+    wanted: list[ArrayType],
+) -> Graph:
+    """The branch as a graph of all captured values and the operands."""
+    mine = [where[id(x)] for x in traced.captured]
+    n = len(captured_types)
+
+    def run(*args: Any) -> list[Any]:
+        outs = traced.graph.run(current.get().apply, [*(args[i] for i in mine), *args[n:]])
+        return [
+            convert(x, t.dtype, t.weak_type) if type_of(x) is not t else x
+            for x, t in zip(outs, wanted, strict=True)
+        ]
+
+    return trace_to_graph(run, [*captured_types, *types], name=traced.graph.name)[0]
+
+
+def _check_branches(function: str, branches: Sequence[Any], traces: Sequence[Any]) -> None:
+    first = traces[0]
+    for i, t in enumerate(traces[1:], 1):
+        names = f"{name_of(branches[0])} and {name_of(branches[i])}"
+        if t.out_tree != first.out_tree:
+            raise errors.TreeError(
+                errors.explain(
+                    function,
+                    f"the branches {names} must return results of one structure",
+                    {name_of(branches[0]): first.out_tree, name_of(branches[i]): t.out_tree},
+                )
+            )
+        wrong = {}
+        paths = [
+            p for p, _ in tree_flatten_with_path(tree_unflatten(t.out_tree, t.graph.out_types))[0]
+        ]
+        for path, a, b in zip(paths, first.graph.out_types, t.graph.out_types, strict=True):
+            if a.shape != b.shape or a.dtype != b.dtype:
+                wrong[f"result{keystr(path)}"] = f"{a!r} and {b!r}"
+        if wrong:
+            raise errors.DTypeError(
+                errors.explain(
+                    function,
+                    f"the branches {names} must return results of equal shapes and dtypes",
+                    wrong,
+                    try_="x.astype(...) in one branch",
+                )
+            )
+
+
+def map(f: Callable[..., Any], xs: Any, *, batch_size: int | None = None) -> Any:  # noqa: A001
+    """``stack([f(x) for x in xs])`` as a compiled loop, one element (or batch) at a time.
+
+    Args:
+        f: function of one element.
+        xs: pytree of arrays with equal leading sizes.
+        batch_size: elements that are computed at once with `vmap`.
+
+    Example:
+        >>> import numlift as nl
+        >>> import numlift.numpy as np
+        >>> print(nl.lax.map(lambda x: x * x, np.arange(3)))
+        [0 1 4]
+    """
+    if batch_size is None:
+        return scan(lambda _, x: (None, f(x)), None, xs)[1]
+    leaves, tree = _values(xs, "map: xs")
+    n = _scan_length(xs, leaves, None)
+    if batch_size < 1:
+        raise errors.ValueArgumentError(errors.explain("map", "batch_size must be positive"))
+    rounds, left = divmod(n, batch_size)
+    batched = vmap(f)
+    parts = []
+    if rounds:
+        heads = [
+            reshape(_rows(x, 0, rounds * batch_size), (rounds, batch_size, *type_of(x).shape[1:]))
+            for x in leaves
+        ]
+        ys = scan(lambda _, x: (None, batched(x)), None, tree_unflatten(tree, heads))[1]
+        y_leaves, y_tree = tree_flatten(ys)
+        parts.append([reshape(y, (rounds * batch_size, *type_of(y).shape[2:])) for y in y_leaves])
+    if left or not rounds:
+        tails = [_rows(x, rounds * batch_size, n) for x in leaves]
+        y_leaves, y_tree = tree_flatten(batched(tree_unflatten(tree, tails)))
+        parts.append(y_leaves)
+    joined = [
+        column[0] if len(column) == 1 else apply(Concatenate.of(0), *column)
+        for column in zip(*parts, strict=True)
+    ]
+    return tree_unflatten(y_tree, joined)
+
+
+def _rows(x: Any, start: int, stop: int) -> Any:
+    t = type_of(x)
+    return apply(Slice.of((start,) + (0,) * (t.ndim - 1), (stop, *t.shape[1:]), None), x)
+
+
+__all__ = ["cond", "fori_loop", "map", "scan", "switch", "while_loop"]
