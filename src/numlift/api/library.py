@@ -170,18 +170,23 @@ def _frozen_options(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any,
     extra: dict[Any, Any] = {}
     positional = []
     for i, x in enumerate(args):
-        if isinstance(x, _ARRAYS):
+        if _is_array(x):
             extra[i] = x
             x = None
         positional.append((type(x), freeze(x)))
     named = []
     for name in sorted(kwargs):
         x = kwargs[name]
-        if isinstance(x, _ARRAYS):
+        if _is_array(x):
             extra[name] = x
         else:
             named.append((name, type(x), freeze(x)))
     return (tuple(positional), tuple(named)), extra
+
+
+def _is_array(x: Any) -> bool:
+    """Whether an option is an array; NumPy's integers are axes and sizes, as Python's are."""
+    return isinstance(x, _ARRAYS) and not isinstance(x, (np.integer, np.bool_))
 
 
 def freeze(x: Any) -> Any:

@@ -1,0 +1,431 @@
+"""Arrays joined and taken apart: concatenate, stack, split, block, insert, delete, append."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import errors
+from ..api.library import library
+from ..core.dtypes import user_dtype
+from ..core.tracing import Value, apply, type_of
+from ..ops.shape import Concatenate, Split
+from ..structural.arith import convert
+from ..structural.shape import Broadcast
+from .manipulation import atleast_1d, atleast_2d, atleast_3d
+from .pieces import concrete_array, join, part, reshape_to
+from .util import as_value, check_axis, promote
+
+
+def _operands(function: str, arrays: Any, dtype: Any = None) -> list[Any]:
+    """The arrays of a sequence (or the rows of one array), promoted."""
+    if isinstance(arrays, (Value, np.ndarray)):
+        t = type_of(arrays)
+        if t.ndim == 0:
+            raise errors.ArgumentError(
+                errors.explain(function, "a sequence of arrays is needed", {"arrays": t})
+            )
+        rows = [reshape_to(part(arrays, 0, i, i + 1), t.shape[1:]) for i in range(t.shape[0])]
+    else:
+        try:
+            rows = [as_value(x, function, "arrays") for x in arrays]
+        except TypeError as error:
+            if isinstance(error, errors.NumliftError):
+                raise
+            raise errors.ArgumentError(
+                errors.explain(function, "a sequence of arrays is needed", {"arrays": arrays})
+            ) from None
+    if not rows:
+        raise errors.ValueArgumentError(
+            errors.explain(function, "at least one array is needed", {"arrays": arrays})
+        )
+    if dtype is None:
+        return promote(*rows)
+    dtype = user_dtype(dtype, function)
+    return [convert(x, dtype) for x in rows]
+
+
+def joined(function: str, xs: list[Any], axis: int) -> Any:
+    """Concatenation with NumPy's checks; always an array."""
+    types = [type_of(x) for x in xs]
+    if types[0].ndim == 0:
+        raise errors.ShapeError(
+            errors.explain(
+                function, "arrays of rank 0 cannot be concatenated", {"arrays[0]": types[0]},
+                try_="np.stack or np.hstack",
+            )
+        )  # fmt: skip
+    axis = check_axis(function, axis, types[0].ndim)
+    first = types[0].shape
+    for i, t in enumerate(types):
+        if t.ndim != len(first) or any(
+            a != b for j, (a, b) in enumerate(zip(t.shape, first, strict=True)) if j != axis
+        ):
+            raise errors.ShapeError(
+                errors.explain(
+                    function,
+                    f"arrays must have equal shapes except along axis {axis}",
+                    {"arrays[0]": types[0], f"arrays[{i}]": t},
+                    try_="np.expand_dims or np.broadcast_to one of them first",
+                )
+            )
+    if len(xs) == 1:
+        return reshape_to(xs[0], first)
+    return apply(Concatenate.of(axis), *xs)
+
+
+@library()
+def concatenate(arrays: Any, axis: int | None = 0, dtype: Any = None) -> Any:
+    """Arrays one after the other along an axis.
+
+    Args:
+        arrays: sequence of arrays (or an array, for its rows), of equal shapes except in `axis`.
+        axis: the axis to join along; None flattens the arrays first.
+        dtype: dtype of the result; None promotes.
+
+    Returns:
+        The joined array. The derivative goes to each part.
+
+    Raises:
+        ShapeError: shapes do not fit, or rank 0.  ValueArgumentError: no arrays.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> print(np.concatenate([np.array([1, 2]), np.array([3])]))
+        [1 2 3]
+    """
+    xs = _operands("concatenate", arrays, dtype)
+    if axis is None:
+        xs, axis = [reshape_to(x, (type_of(x).size,)) for x in xs], 0
+    return joined("concatenate", xs, axis)
+
+
+def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
+    """`concatenate` under its name in the array API standard.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> print(np.concat([np.array([1, 2]), np.array([3])]))
+        [1 2 3]
+    """
+    return concatenate(arrays, axis)
+
+
+@library()
+def stack(arrays: Any, axis: int = 0, out: None = None, dtype: Any = None) -> Any:
+    """Arrays of one shape joined along a new axis.
+
+    Args:
+        arrays: sequence of arrays (or an array, for its rows).
+        axis: position of the new axis in the result.
+        out: must be None.
+        dtype: dtype of the result; None promotes.
+
+    Raises:
+        ShapeError: different shapes.  ValueArgumentError: no arrays.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> np.stack([np.zeros(3), np.ones(3)], axis=1).shape
+        (3, 2)
+    """
+    if out is not None:
+        raise errors.ArgumentError(
+            errors.explain("stack", "out is not supported: arrays are immutable")
+        )
+    xs = _operands("stack", arrays, dtype)
+    shape = type_of(xs[0]).shape
+    for i, x in enumerate(xs):
+        if type_of(x).shape != shape:
+            raise errors.ShapeError(
+                errors.explain(
+                    "stack",
+                    "all arrays must have the same shape",
+                    {"arrays[0]": type_of(xs[0]), f"arrays[{i}]": type_of(x)},
+                    try_="np.concatenate, if they differ along one axis only",
+                )
+            )
+    axis = check_axis("stack", axis, len(shape) + 1)
+    wide = (*shape[:axis], 1, *shape[axis:])
+    dims = tuple(i if i < axis else i + 1 for i in range(len(shape)))
+    spread = Broadcast.of(wide, dims, None)
+    return join([apply(spread, x) for x in xs], axis)
+
+
+@library()
+def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
+    """The slices of `x` along an axis.
+
+    Raises:
+        ShapeError: rank 0.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> a, b = np.unstack(np.array([[1, 2], [3, 4]]))
+        >>> print(b)
+        [3 4]
+    """
+    x = as_value(x, "unstack", "x")
+    t = type_of(x)
+    if t.ndim == 0:
+        raise errors.ShapeError(errors.explain("unstack", "x needs at least one axis", {"x": t}))
+    axis = check_axis("unstack", axis, t.ndim)
+    n = t.shape[axis]
+    shape = t.shape[:axis] + t.shape[axis + 1 :]
+    if n == 0:
+        return ()
+    return tuple(reshape_to(p, shape) for p in apply(Split.of((1,) * n, axis), x))
+
+
+def _atleast(widen: Callable[..., Any], xs: list[Any]) -> list[Any]:
+    return [widen(x) for x in xs]
+
+
+@library()
+def vstack(tup: Any, dtype: Any = None) -> Any:
+    """Arrays below each other: joined along axis 0, vectors as rows.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> print(np.vstack([np.array([1, 2]), np.array([3, 4])]))
+        [[1 2]
+         [3 4]]
+    """
+    return joined("vstack", _atleast(atleast_2d, _operands("vstack", tup, dtype)), 0)
+
+
+@library()
+def hstack(tup: Any, dtype: Any = None) -> Any:
+    """Arrays side by side: joined along axis 1, vectors along axis 0.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> print(np.hstack([np.array([1, 2]), np.array([3])]))
+        [1 2 3]
+    """
+    xs = _atleast(atleast_1d, _operands("hstack", tup, dtype))
+    return joined("hstack", xs, 0 if type_of(xs[0]).ndim == 1 else 1)
+
+
+@library()
+def dstack(tup: Any, dtype: Any = None) -> Any:
+    """Arrays behind each other: joined along axis 2 after `atleast_3d`.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> np.dstack([np.array([1, 2]), np.array([3, 4])]).shape
+        (1, 2, 2)
+    """
+    return joined("dstack", _atleast(atleast_3d, _operands("dstack", tup, dtype)), 2)
+
+
+@library()
+def column_stack(tup: Any) -> Any:
+    """Vectors as the columns of a matrix; matrices are joined along axis 1.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> print(np.column_stack([np.array([1, 2]), np.array([3, 4])]))
+        [[1 3]
+         [2 4]]
+    """
+    columns = []
+    for x in _operands("column_stack", tup):
+        t = type_of(x)
+        columns.append(reshape_to(x, (t.size, 1)) if t.ndim < 2 else x)
+    return joined("column_stack", columns, 1)
+
+
+def _depth(arrays: Any, path: str = "arrays") -> int:
+    if isinstance(arrays, tuple):
+        raise errors.ArgumentError(
+            errors.explain("block", f"{path} is a tuple: blocks are nested in lists")
+        )
+    if not isinstance(arrays, list):
+        return 0
+    if not arrays:
+        raise errors.ValueArgumentError(errors.explain("block", f"{path} is an empty list"))
+    depths = {_depth(x, f"{path}[{i}]") for i, x in enumerate(arrays)}
+    if len(depths) > 1:
+        raise errors.ValueArgumentError(
+            errors.explain("block", f"the lists in {path} are nested to different depths")
+        )
+    return depths.pop() + 1
+
+
+def block(arrays: Any) -> Any:
+    """An array put together from nested lists of blocks.
+
+    The innermost lists are joined along the last axis, those around them along the one before, and
+    so on.
+
+    Raises:
+        ValueArgumentError: an empty list, or different depths.  ShapeError: blocks do not fit.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> print(np.block([[np.eye(2), np.zeros((2, 1))]]))
+        [[1. 0. 0.]
+         [0. 1. 0.]]
+    """
+    _depth(arrays)
+    return _block(arrays)
+
+
+@library()
+def _block(arrays: Any) -> Any:
+    depth = _depth(arrays) if isinstance(arrays, list) else 0
+    rank = depth
+
+    def ranks(x: Any) -> None:
+        nonlocal rank
+        if isinstance(x, list):
+            for y in x:
+                ranks(y)
+        else:
+            rank = max(rank, type_of(as_value(x, "block")).ndim)
+
+    ranks(arrays)
+
+    def build(x: Any, level: int) -> Any:
+        if not isinstance(x, list):
+            x = as_value(x, "block")
+            shape = type_of(x).shape
+            return reshape_to(x, (1,) * (rank - len(shape)) + shape)
+        parts = promote(*[build(y, level + 1) for y in x])
+        return joined("block", parts, rank - depth + level)
+
+    return build(arrays, 0)
+
+
+def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+    """Pieces of an array along an axis; sizes may differ by one.
+
+    Args:
+        ary: array.
+        indices_or_sections: int, the number of pieces; or the positions at which to cut.
+        axis: the axis to cut along.
+
+    Raises:
+        ValueArgumentError: fewer than one piece.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> [p.shape for p in np.array_split(np.arange(5), 2)]
+        [(3,), (2,)]
+    """
+    return _split("array_split", ary, indices_or_sections, axis)
+
+
+def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+    """Pieces of an array along an axis, of equal size or cut at given positions.
+
+    Args:
+        ary: array.
+        indices_or_sections: int, the number of equal pieces; or the positions at which to cut.
+        axis: the axis to cut along.
+
+    Returns:
+        List of arrays. Derivatives are joined.
+
+    Raises:
+        ValueArgumentError: the size is no multiple of the number of pieces.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> [print(p) for p in np.split(np.arange(4), [1, 3])] and None
+        [0]
+        [1 2]
+        [3]
+    """
+    return _split("split", ary, indices_or_sections, axis)
+
+
+def hsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
+    """`split` along axis 1; vectors along axis 0.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> [p.shape for p in np.hsplit(np.zeros((2, 4)), 2)]
+        [(2, 2), (2, 2)]
+    """
+    x = _of_rank("hsplit", ary, 1)
+    return _split("hsplit", x, indices_or_sections, 0 if type_of(x).ndim == 1 else 1)
+
+
+def vsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
+    """`split` along axis 0, for arrays of at least two axes.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> [p.shape for p in np.vsplit(np.zeros((2, 4)), 2)]
+        [(1, 4), (1, 4)]
+    """
+    return _split("vsplit", _of_rank("vsplit", ary, 2), indices_or_sections, 0)
+
+
+def dsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
+    """`split` along axis 2, for arrays of at least three axes.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> [p.shape for p in np.dsplit(np.zeros((1, 2, 4)), 2)]
+        [(1, 2, 2), (1, 2, 2)]
+    """
+    return _split("dsplit", _of_rank("dsplit", ary, 3), indices_or_sections, 2)
+
+
+def _of_rank(function: str, ary: Any, rank: int) -> Any:
+    x = as_value(ary, function, "ary")
+    if type_of(x).ndim < rank:
+        raise errors.ShapeError(
+            errors.explain(function, f"ary needs at least {rank} axes", {"ary": type_of(x)})
+        )
+    return x
+
+
+def _split(function: str, ary: Any, where: Any, axis: int) -> list[Any]:
+    x = as_value(ary, function, "ary")
+    t = type_of(x)
+    axis = check_axis(function, axis, t.ndim)
+    n = t.shape[axis]
+    if not isinstance(where, (int, np.integer)):
+        why = "it gives the shapes of the pieces"
+        if isinstance(where, (tuple, list)):
+            where = [concrete_array(function, w, "indices_or_sections", why) for w in where]
+        where = concrete_array(function, where, "indices_or_sections", why)
+    if np.ndim(where) == 0:
+        sizes = _sections(function, n, operator.index(where), t)
+        return apply(Split.of(sizes, axis), x)
+    ends = [slice(None, int(w)).indices(n)[1] for w in where]
+    pieces = []
+    for start, stop in zip([0, *ends], [*ends, n], strict=True):
+        pieces.append(
+            reshape_to(part(x, axis, start, max(start, stop)), _cut(t.shape, axis, start, stop))
+        )
+    return pieces
+
+
+def _cut(shape: tuple[int, ...], axis: int, start: int, stop: int) -> tuple[int, ...]:
+    return (*shape[:axis], max(stop - start, 0), *shape[axis + 1 :])
+
+
+def _sections(function: str, n: int, count: int, t: Any) -> tuple[int, ...]:
+    if count < 1:
+        raise errors.ValueArgumentError(
+            errors.explain(function, f"the number of pieces must be positive, not {count}")
+        )
+    each, more = divmod(n, count)
+    if more and function != "array_split":
+        raise errors.ValueArgumentError(
+            errors.explain(
+                function,
+                f"size {n} cannot be divided into {count} equal pieces",
+                {"ary": t},
+                try_="np.array_split, whose pieces may differ by one",
+            )
+        )
+    return (each + 1,) * more + (each,) * (count - more)
