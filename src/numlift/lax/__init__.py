@@ -2,6 +2,66 @@
 
 from __future__ import annotations
 
+from .arithmetic import (
+    add,
+    atan2,
+    clamp,
+    complex,
+    div,
+    max,
+    min,
+    mul,
+    neg,
+    nextafter,
+    pow,
+    rem,
+    sub,
+)
+from .bits import (
+    bitwise_and,
+    bitwise_not,
+    bitwise_or,
+    bitwise_xor,
+    clz,
+    mulhi,
+    population_count,
+    shift_left,
+    shift_right_arithmetic,
+    shift_right_logical,
+)
+from .compare import (
+    eq,
+    ge,
+    gt,
+    le,
+    lt,
+    ne,
+    select,
+    select_n,
+)
+from .elementwise import (
+    AccuracyMode,
+    RoundingMethod,
+    Tolerance,
+    abs,
+    cbrt,
+    ceil,
+    exp,
+    exp2,
+    expm1,
+    floor,
+    integer_pow,
+    is_finite,
+    log,
+    log1p,
+    logistic,
+    reciprocal,
+    round,
+    rsqrt,
+    sign,
+    sqrt,
+    square,
+)
 from .indexing import (
     GatherDimensionNumbers,
     GatherScatterMode,
@@ -14,6 +74,20 @@ from .indexing import (
     scatter_min,
     scatter_mul,
     scatter_sub,
+)
+from .representation import (
+    bitcast_convert_type,
+    conj,
+    convert_element_type,
+    dtype,
+    empty,
+    full,
+    full_like,
+    imag,
+    optimization_barrier,
+    real,
+    reduce_precision,
+    stop_gradient,
 )
 from .shape import (
     broadcast,
@@ -44,4 +118,34 @@ from .slicing import (
     index_take,
     slice,
     slice_in_dim,
+)
+from .special import (
+    bessel_i0e,
+    bessel_i1e,
+    betainc,
+    digamma,
+    erf,
+    erf_inv,
+    erfc,
+    igamma,
+    igamma_grad_a,
+    igammac,
+    lgamma,
+    polygamma,
+    random_gamma_grad,
+    zeta,
+)
+from .trigonometric import (
+    acos,
+    acosh,
+    asin,
+    asinh,
+    atan,
+    atanh,
+    cos,
+    cosh,
+    sin,
+    sinh,
+    tan,
+    tanh,
 )

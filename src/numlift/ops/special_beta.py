@@ -50,7 +50,7 @@ def continued_fraction(a: Term, b: Term, x: Term) -> Term:
     """The fraction of DLMF 8.17.22, for x < (a + 1) / (a + b + 2)."""
     tiny = 1e-30
     eps = float(np.finfo(a.type.dtype).eps)
-    zero, one = a.constant(0.0), a.constant(1.0)
+    zero, one, huge = a.constant(0.0), a.constant(1.0), a.constant(1e30)
 
     def away(t: Term) -> Term:
         return (abs(t) < tiny).where(tiny, t)
@@ -77,7 +77,7 @@ def continued_fraction(a: Term, b: Term, x: Term) -> Term:
         return [m, c, d, fresh, active & (abs(change - 1.0) > eps)]
 
     every = a.equal(a)
-    return loop(a.ctx, [zero, one, one, one, every], going, step)[3]
+    return loop(a.ctx, [zero, huge, one, one, every], going, step)[3]
 
 
 def incomplete(a: Term, b: Term, x: Term) -> Term:
