@@ -1,0 +1,60 @@
+"""NumPy's functions on arrays that can be differentiated, compiled, batched and sharded."""
+
+from __future__ import annotations
+
+from . import methods as _methods
+from .arithmetic import (
+    add,
+    arctan2,
+    atan2,
+    copysign,
+    divide,
+    divmod,
+    float_power,
+    floor_divide,
+    fmax,
+    fmin,
+    fmod,
+    gcd,
+    heaviside,
+    hypot,
+    lcm,
+    ldexp,
+    logaddexp,
+    logaddexp2,
+    maximum,
+    minimum,
+    mod,
+    multiply,
+    nextafter,
+    pow,
+    power,
+    remainder,
+    subtract,
+    true_divide,
+)
+from .logic import (
+    bitwise_and,
+    bitwise_count,
+    bitwise_invert,
+    bitwise_left_shift,
+    bitwise_not,
+    bitwise_or,
+    bitwise_right_shift,
+    bitwise_xor,
+    equal,
+    greater,
+    greater_equal,
+    invert,
+    left_shift,
+    less,
+    less_equal,
+    logical_and,
+    logical_not,
+    logical_or,
+    logical_xor,
+    not_equal,
+    right_shift,
+)
+
+__all__ = [name for name in dir() if not name.startswith("_") and name != "annotations"]

@@ -1,0 +1,9 @@
+"""Installs operators, attributes and NumPy's methods on arrays and traced values."""
+
+from __future__ import annotations
+
+from ..core.tracing import Tracer, Value
+from . import operators, tracers
+
+operators.install(Value)
+tracers.install(Tracer)

@@ -1,0 +1,168 @@
+"""Python's operators on arrays and traced values.
+
+The common cases go straight to `apply`: two operands of one type, or an array and a Python number
+that takes the array's dtype. Everything else is the NumPy function of that name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import config
+from ..core.tracing import Value, current
+from ..core.types import ArrayType
+from ..ops import compare, elementwise
+from ..ops import elementwise_binary as binary
+from ..ops.elementwise import IntegerPow
+from ..structural import arith
+from . import arithmetic, logic
+
+_current = current.get
+_state = config.current
+_F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
+_I32, _I64 = np.dtype(np.int32), np.dtype(np.int64)
+_C64, _C128 = np.dtype(np.complex64), np.dtype(np.complex128)
+_I32_RANGE = range(-(2**31), 2**31)
+_I64_RANGE = range(-(2**63), 2**63)
+_ARRAYS = (Value, np.ndarray, np.generic, bool, int, float, complex)
+
+
+def number_beside(t: ArrayType, x: Any) -> Any:
+    """Python number `x` as an operand next to an array of type `t`.
+
+    None if the array itself would have to change its dtype, so that both must be promoted.
+    """
+    kind, dtype = type(x), t.dtype
+    if t.kind == "f":
+        if kind is float or kind is int:
+            if dtype is (_F64 if _state().enable_x64 else _F32):
+                return float(x)
+            return None if t.weak_type else dtype.type(x)
+    elif t.kind == "i":
+        if kind is int:
+            if dtype is _I32 and not _state().enable_x64:
+                return x if x in _I32_RANGE else None
+            if dtype is _I64:
+                return x if x in _I64_RANGE else None
+    elif t.kind == "c" and kind in (int, float, complex):
+        if dtype is (_C128 if _state().enable_x64 else _C64):
+            return complex(x)
+        return None if t.weak_type else dtype.type(x)
+    return None
+
+
+def _is_operand(x: Any) -> bool:
+    """Whether an operator takes `x`; others (strings, lists, foreign classes) get their turn."""
+    return (
+        isinstance(x, _ARRAYS) and getattr(x, "dtype", None) != object
+    ) or hasattr(type(x), "__numlift_array__") or hasattr(type(x), "__jax_array__")
+
+
+def _operator(
+    op: Any, function: Callable[[Any, Any], Any], kinds: str
+) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
+    """``x <op> y`` and its reflected form. `kinds`: dtypes that go straight to the operation."""
+
+    def forward(self: Any, other: Any) -> Any:
+        t = self.type
+        if t.kind in kinds:
+            if isinstance(other, Value):
+                if other.type is t:
+                    return _current().apply(op, (self, other))
+            else:
+                number = number_beside(t, other)
+                if number is not None:
+                    return _current().apply(op, (self, number))
+        return function(self, other) if _is_operand(other) else NotImplemented
+
+    def reflected(self: Any, other: Any) -> Any:
+        t = self.type
+        if t.kind in kinds:
+            number = number_beside(t, other)
+            if number is not None:
+                return _current().apply(op, (number, self))
+        return function(other, self) if _is_operand(other) else NotImplemented
+
+    return forward, reflected
+
+
+_TABLE: dict[str, tuple[Any, Callable[[Any, Any], Any], str]] = {
+    "add": (arith.add, arithmetic.add, "biufc"),
+    "sub": (arith.sub, arithmetic.subtract, "iufc"),
+    "mul": (arith.mul, arithmetic.multiply, "biufc"),
+    "truediv": (binary.div, arithmetic.divide, "fc"),
+    "floordiv": (None, arithmetic.floor_divide, ""),
+    "mod": (None, arithmetic.remainder, ""),
+    "divmod": (None, arithmetic.divmod, ""),
+    "and": (binary.and_, logic.bitwise_and, "biu"),
+    "or": (binary.or_, logic.bitwise_or, "biu"),
+    "xor": (binary.xor, logic.bitwise_xor, "biu"),
+    "lshift": (binary.shift_left, logic.left_shift, "iu"),
+    "rshift": (None, logic.right_shift, ""),
+}
+
+_COMPARISONS: dict[str, tuple[Any, Callable[[Any, Any], Any], str]] = {
+    "eq": (compare.eq, logic.equal, "biufck"),
+    "ne": (compare.ne, logic.not_equal, "biufck"),
+    "lt": (compare.lt, logic.less, "biuf"),
+    "le": (compare.le, logic.less_equal, "biuf"),
+    "gt": (compare.gt, logic.greater, "biuf"),
+    "ge": (compare.ge, logic.greater_equal, "biuf"),
+}
+
+
+def _power(self: Any, other: Any) -> Any:
+    if type(other) is int and (self.type.inexact or (other >= 0 and self.type.kind in "iu")):
+        op = elementwise.square if other == 2 else IntegerPow.of(other)
+        return _current().apply(op, (self,))
+    return arithmetic.power(self, other) if _is_operand(other) else NotImplemented
+
+
+def _reflected_power(self: Any, other: Any) -> Any:
+    return arithmetic.power(other, self) if _is_operand(other) else NotImplemented
+
+
+def _negative(self: Any) -> Any:
+    if self.type.kind == "b":
+        raise arithmetic.no_bool("negative", self, "np.logical_not(x)")
+    return _current().apply(arith.neg, (self,))
+
+
+def _positive(self: Any) -> Any:
+    return self
+
+
+def _absolute(self: Any) -> Any:
+    return _current().apply(elementwise.abs_, (self,)) if self.type.kind in "ifc" else self
+
+
+def _invert(self: Any) -> Any:
+    return logic.invert(self)
+
+
+def install(cls: type) -> None:
+    """Give `cls` Python's operators."""
+    for name, row in _TABLE.items():
+        forward, reflected = _operator(*row)
+        _name(cls, f"__{name}__", forward)
+        _name(cls, f"__r{name}__", reflected)
+    for name, row in _COMPARISONS.items():
+        _name(cls, f"__{name}__", _operator(*row)[0])
+    for name, function in {
+        "__pow__": _power,
+        "__rpow__": _reflected_power,
+        "__neg__": _negative,
+        "__pos__": _positive,
+        "__abs__": _absolute,
+        "__invert__": _invert,
+    }.items():
+        _name(cls, name, function)
+
+
+def _name(cls: type, name: str, function: Any) -> None:
+    function.__name__ = name
+    function.__qualname__ = f"{cls.__qualname__}.{name}"
+    setattr(cls, name, function)
