@@ -16,7 +16,7 @@ from ..structural.arith import select
 from ..structural.families import Structural, batch_first, check_same_dtype, is_linear
 from ..structural.shape import Broadcast, ReduceSum, Reshape, dropped, full
 from .indices import ints, keep_if_divisible
-from .slicing import Slice
+from .slicing import Slice, _moves
 
 BOOL = np.dtype(np.bool_)
 
@@ -396,3 +396,6 @@ class Iota(Op):
         made = array_type(out.shape, np.dtype(np.int32)) if small else out
         name = ctx.emit(f"stablehlo.iota dim = {self.axis} : {made.mlir}")
         return ctx.convert(name, made, out)
+
+
+_moves.update(pad=Pad.of, concatenate=Concatenate.of)

@@ -64,7 +64,7 @@ class Broadcast(Structural):
         kept = {
             d for d, n in zip(self.dims, t.shape, strict=True) if n == self.shape[d]
         }
-        summed = tuple(i for i in range(len(self.shape)) if i not in kept)
+        summed = tuple(i for i, n in enumerate(self.shape) if i not in kept and n != 1)
         if summed:
             ct = apply(ReduceSum.of(summed), ct)
         return (reshape(ct, t.shape, t.sharding),)
