@@ -340,7 +340,8 @@ def _finish_cotangent(c: Any, t: ArrayType) -> Any:
 def _cotangent(c: Any, t: ArrayType) -> Any:
     if not t.inexact:
         return None
-    c = _as_operand(c)
+    if not isinstance(c, np.generic):  # a typed scalar stays a literal of the graph
+        c = _as_operand(c)
     u = type_of(c)
     if u.shape != t.shape or (u.dtype != t.dtype and not u.weak_type):
         raise errors.ArgumentError(

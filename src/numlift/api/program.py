@@ -392,3 +392,8 @@ def match_donated(
             stacklevel=2,
         )
     return found
+
+
+def clear_executables() -> None:
+    """Forget executables that are shared by module text."""
+    _executables.clear()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .op import NO_EFFECTS, Op
+from .printing import graph_text
 from .source import Source
 from .types import ArrayType
 
@@ -78,6 +79,9 @@ class Graph:
         self.effects = effects_of(self.equations)
         self.axis_names = tuple({n: 0 for eq in self.equations for n in eq.op.axis_names})
         self.cache: dict[Any, Any] = {}
+
+    def __repr__(self) -> str:
+        return graph_text(self)
 
     @property
     def in_types(self) -> list[ArrayType]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .graph import Atom, Equation, Graph, Literal, Var
+if TYPE_CHECKING:
+    from .graph import Atom, Equation, Graph, Var
+
 
 
 class Names:
@@ -30,9 +32,9 @@ class Names:
 
 def atom_text(atom: Atom, names: Names) -> str:
     """A variable's name, or the value of a literal with its type."""
-    if type(atom) is Literal:
+    if hasattr(atom, "value"):
         return f"{atom.value}:{atom.type!r}"
-    return names[atom]  # type: ignore[index]
+    return names[atom]
 
 
 def graph_text(graph: Graph, indent: str = "", names: Names | None = None) -> str:
@@ -64,10 +66,14 @@ def field_texts(op: Any, indent: str) -> Iterator[str]:
     """``field=value`` of each parameter; graphs are printed indented."""
     for field in op.fields:
         value = getattr(op, field)
-        if isinstance(value, Graph):
+        if _is_graph(value):
             yield f"{field}={graph_text(value, indent + '  ')}"
-        elif isinstance(value, tuple) and value and all(isinstance(v, Graph) for v in value):
+        elif isinstance(value, tuple) and value and all(map(_is_graph, value)):
             inner = ", ".join(graph_text(v, indent + "  ") for v in value)
             yield f"{field}=({inner})"
         elif value is not None:
             yield f"{field}={getattr(value, '__name__', None) or value}"
+
+
+def _is_graph(value: Any) -> bool:
+    return hasattr(value, "equations")

@@ -2,6 +2,22 @@
 
 from __future__ import annotations
 
+from .loops import cond, fori_loop, map, scan, switch, while_loop
+from .parallel import (
+    all_gather,
+    all_to_all,
+    axis_index,
+    axis_size,
+    pbroadcast,
+    pmax,
+    pmean,
+    pmin,
+    ppermute,
+    pshuffle,
+    psum,
+    psum_scatter,
+    pswapaxes,
+)
 from .arithmetic import (
     add,
     atan2,
@@ -39,6 +55,29 @@ from .compare import (
     select,
     select_n,
 )
+from .conv import (
+    ConvDimensionNumbers,
+    conv,
+    conv_dimension_numbers,
+    conv_general_dilated,
+    conv_general_dilated_local,
+    conv_general_dilated_patches,
+    conv_general_permutations,
+    conv_general_shape_tuple,
+    conv_shape_tuple,
+    conv_transpose,
+    conv_with_general_padding,
+    padtype_to_pads,
+)
+from .dot import (
+    DotAlgorithm,
+    DotAlgorithmPreset,
+    Precision,
+    batch_matmul,
+    dot,
+    dot_general,
+)
+from .random_bits import RandomAlgorithm, rng_bit_generator
 from .elementwise import (
     AccuracyMode,
     RoundingMethod,

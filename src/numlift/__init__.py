@@ -1,0 +1,148 @@
+"""Numlift: NumPy functions, differentiated, compiled, vectorised and sharded.
+
+>>> import numlift as nl
+>>> import numlift.numpy as np
+>>> print(nl.grad(lambda x: np.sin(x) ** 2)(0.5))
+0.84147096
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from . import errors, tree
+from ._version import __version__
+from .api.autodiff import grad, hessian, jacfwd, jacrev, jvp, linearize, value_and_grad, vjp
+from .api.caches import clear_caches
+from .api.custom import custom_jvp, custom_vjp
+from .api.inspect import eval_shape, make_jaxpr
+from .api.jit import jit
+from .api.shapes import ShapeDtypeStruct
+from .api.sharding import reshard, typeof, with_sharding_constraint
+from .api.vmap import vmap
+from .config import (
+    check_tracer_leaks,
+    config,
+    debug_infs,
+    debug_nans,
+    default_device,
+    default_matmul_precision,
+    default_prng_impl,
+    disable_jit,
+    enable_x64,
+    log_compiles,
+    numpy_dtype_promotion,
+    numpy_rank_promotion,
+    transfer_guard,
+    transfer_guard_device_to_device,
+    transfer_guard_device_to_host,
+    transfer_guard_host_to_device,
+)
+from .runtime.array import Array
+from .runtime.devices import (
+    default_backend,
+    device_count,
+    devices,
+    local_device_count,
+    local_devices,
+    process_count,
+    process_index,
+    process_indices,
+)
+from .runtime.global_arrays import (
+    make_array_from_callback,
+    make_array_from_process_local_data,
+    make_array_from_single_device_arrays,
+)
+from .runtime.mesh_utils import make_mesh
+from .runtime.transfer import block_until_ready, device_get, device_put
+from .runtime.xla import Device
+from .sharding import (
+    AxisType,
+    Mesh,
+    NamedSharding,
+    P,
+    PartitionSpec,
+    get_mesh,
+    set_mesh,
+)
+
+_LAZY = ("lax", "numpy", "random", "nn", "debug", "dtypes", "tree_util", "sharding", "stages")
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public submodule when it is first used."""
+    if name in _LAZY:
+        return importlib.import_module(f".{name}", __name__)
+    raise AttributeError(f"module 'numlift' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})
+
+
+__all__ = [
+    "Array",
+    "AxisType",
+    "Device",
+    "Mesh",
+    "NamedSharding",
+    "P",
+    "PartitionSpec",
+    "ShapeDtypeStruct",
+    "__version__",
+    "block_until_ready",
+    "check_tracer_leaks",
+    "clear_caches",
+    "config",
+    "custom_jvp",
+    "custom_vjp",
+    "debug_infs",
+    "debug_nans",
+    "default_backend",
+    "default_device",
+    "default_matmul_precision",
+    "default_prng_impl",
+    "device_count",
+    "device_get",
+    "device_put",
+    "devices",
+    "disable_jit",
+    "enable_x64",
+    "errors",
+    "eval_shape",
+    "get_mesh",
+    "grad",
+    "hessian",
+    "jacfwd",
+    "jacrev",
+    "jit",
+    "jvp",
+    "linearize",
+    "local_device_count",
+    "local_devices",
+    "log_compiles",
+    "make_array_from_callback",
+    "make_array_from_process_local_data",
+    "make_array_from_single_device_arrays",
+    "make_jaxpr",
+    "make_mesh",
+    "numpy_dtype_promotion",
+    "numpy_rank_promotion",
+    "process_count",
+    "process_index",
+    "process_indices",
+    "reshard",
+    "set_mesh",
+    "transfer_guard",
+    "transfer_guard_device_to_device",
+    "transfer_guard_device_to_host",
+    "transfer_guard_host_to_device",
+    "tree",
+    "typeof",
+    "value_and_grad",
+    "vjp",
+    "vmap",
+    "with_sharding_constraint",
+]

@@ -1,0 +1,123 @@
+"""Shardings inside programs: `with_sharding_constraint`, `reshard`, `device_put` of tracers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import config, errors
+from ..core.tracing import Tracer, apply, type_of
+from ..ops.resharding import Constrain, Reshard
+from ..runtime.placement import sharded_type
+from ..runtime.transfer import device_put, set_tracer_put, to_sharding
+from ..sharding.named import NamedSharding
+from ..sharding.spec import PartitionSpec
+from ..tree import tree_broadcast, tree_flatten, tree_leaves, tree_unflatten
+
+
+def _is_place(x: Any) -> bool:
+    return x is None or isinstance(x, PartitionSpec) or not isinstance(x, (tuple, list, dict))
+
+
+def _spread(place: Any, tree: Any) -> list[Any]:
+    return tree_leaves(tree_broadcast(place, tree, is_leaf=_is_place), is_leaf=_is_place)
+
+
+def _check_divides(function: str, x: Any, sharding: Any) -> None:
+    t = type_of(x)
+    try:
+        sharding.shard_shape(t.shape)
+    except errors.ShardingError:
+        raise
+    except ValueError as error:
+        raise errors.ShardingError(errors.explain(function, str(error), {"x": t})) from None
+
+
+def _named(function: str, place: Any) -> Any:
+    if isinstance(place, PartitionSpec):
+        mesh = config.current().mesh
+        if mesh is None:
+            raise errors.ShardingError(
+                errors.explain(
+                    function,
+                    "a PartitionSpec needs a mesh in scope",
+                    {"spec": place},
+                    try_="with nl.set_mesh(mesh): ..., or pass NamedSharding(mesh, spec)",
+                )
+            )
+        return NamedSharding(mesh, place)
+    return place
+
+
+def _inside(function: str, x: Any, place: Any) -> Any:
+    """Pin the sharding of a traced value."""
+    sharding = _named(function, place)
+    if not isinstance(sharding, NamedSharding):
+        return x  # one device: the program already runs there, or compiling reports the conflict
+    _check_divides(function, x, sharding)
+    if sharding.mesh.explicit_axes:
+        shown = sharded_type(type_of(x), sharding).sharding
+        return apply(Reshard.of(shown), x)
+    return apply(Constrain.of(sharding), x)
+
+
+def with_sharding_constraint(x: Any, shardings: Any) -> Any:
+    """Tell the compiler how values inside a program are spread over the mesh.
+
+    Args:
+        x: pytree of arrays.
+        shardings: a sharding, a `PartitionSpec` (mesh of `set_mesh`), or a pytree prefix of them.
+
+    Returns:
+        `x`, spread as asked; outside of `jit` the arrays are moved there.
+    """
+    leaves, tree = tree_flatten(x)
+    places = _spread(shardings, x)
+    return tree_unflatten(
+        tree,
+        [
+            leaf
+            if place is None
+            else _inside("with_sharding_constraint", leaf, place)
+            if isinstance(leaf, Tracer)
+            else device_put(leaf, to_sharding(_named("with_sharding_constraint", place)))
+            for leaf, place in zip(leaves, places, strict=True)
+        ],
+    )
+
+
+def reshard(x: Any, out_shardings: Any) -> Any:
+    """Move arrays to another sharding on the same mesh (Explicit axes); see `typeof`.
+
+    Example:
+        >>> import numlift as nl
+        >>> mesh = nl.make_mesh((1,), ("x",), axis_types=(nl.sharding.AxisType.Explicit,))
+        >>> with nl.set_mesh(mesh):
+        ...     y = nl.reshard(nl.numpy.ones(4), nl.P("x"))
+        >>> nl.typeof(y)
+        float32[4@x]
+    """
+    leaves, tree = tree_flatten(x)
+    places = _spread(out_shardings, x)
+    return tree_unflatten(
+        tree,
+        [
+            _inside("reshard", leaf, place)
+            if isinstance(leaf, Tracer)
+            else device_put(leaf, to_sharding(_named("reshard", place)))
+            for leaf, place in zip(leaves, places, strict=True)
+        ],
+    )
+
+
+def typeof(x: Any) -> Any:
+    """The type of an array or number: shape, dtype, weak type, and sharding on Explicit axes."""
+    return type_of(x)
+
+
+def _put_tracer(x: Any, sharding: Any) -> Any:
+    return x if sharding is None else _inside("device_put", x, sharding)
+
+
+set_tracer_put(_put_tracer)
+
+__all__ = ["reshard", "typeof", "with_sharding_constraint"]

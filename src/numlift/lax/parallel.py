@@ -1,0 +1,260 @@
+"""Collectives over named axes: psum and its kin."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import errors
+from ..core.tracing import apply, named_axes, type_of
+from ..ops.collectives import (
+    AllGather,
+    AllToAll,
+    AxisIndex,
+    Collective,
+    Pmax,
+    Pmin,
+    Ppermute,
+    Psum,
+    PsumScatter,
+)
+from ..ops.compare import eq
+from ..ops.elementwise_binary import div
+from ..structural.arith import add, convert, mul, select
+from ..tree import tree_map
+
+
+def _names(function: str, axis_name: Any) -> tuple[Any, ...]:
+    names = axis_name if isinstance(axis_name, (tuple, list)) else (axis_name,)
+    known = named_axes()
+    for n in names:
+        if n not in known:
+            raise errors.UnboundAxisError(
+                errors.explain(
+                    function,
+                    f"no axis named {n!r} is in scope",
+                    {"named axes": list(known) or "none"},
+                    try_=f"nl.vmap(f, axis_name={n!r})",
+                )
+            )
+    return tuple(names)
+
+
+def _one(function: str, axis_name: Any) -> tuple[Any, int]:
+    names = _names(function, axis_name)
+    if len(names) != 1:
+        raise errors.ValueArgumentError(
+            errors.explain(function, "takes one axis name", {"axis_name": axis_name})
+        )
+    return names[0], named_axes()[names[0]]
+
+
+def _no_groups(function: str, groups: Any) -> None:
+    if groups is not None:
+        raise errors.ValueArgumentError(
+            errors.explain(function, "axis_index_groups is not defined for vmap axes")
+        )
+
+
+def _each(op: Collective, x: Any) -> Any:
+    return tree_map(lambda leaf: apply(op, leaf), x)
+
+
+def axis_size(axis_name: Any) -> int:
+    """Number of positions along a named axis (the product, for several names).
+
+    Example:
+        >>> import numlift as nl
+        >>> import numlift.numpy as np
+        >>> print(nl.vmap(lambda x: x * nl.lax.axis_size("i"), axis_name="i")(np.ones(3)))
+        [3. 3. 3.]
+    """
+    known, total = named_axes(), 1
+    for n in _names("axis_size", axis_name):
+        total *= known[n]
+    return total
+
+
+def axis_index(axis_name: Any) -> Any:
+    """Position along a named axis, int32; row-major over several names."""
+    known = named_axes()
+    total: Any = None
+    for n in _names("axis_index", axis_name):
+        index = apply(AxisIndex.of((n,)))
+        if total is None:
+            total = index
+        else:
+            total = apply(add, apply(mul, total, np.int32(known[n])), index)
+    return total
+
+
+def psum(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
+    """Sum over a named axis (or several); for a Python number, the number times the size.
+
+    Example:
+        >>> import numlift as nl
+        >>> import numlift.numpy as np
+        >>> print(nl.vmap(lambda x: x / nl.lax.psum(x, "i"), axis_name="i")(np.array([1.0, 3.0])))
+        [0.25 0.75]
+    """
+    _no_groups("psum", axis_index_groups)
+    names = _names("psum", axis_name)
+    size = axis_size(names)
+
+    def one(leaf: Any) -> Any:
+        if isinstance(leaf, (int, float, complex)) and not isinstance(leaf, bool):
+            return leaf * size
+        if type_of(leaf).kind == "b":
+            leaf = convert(leaf, "int32")
+        return apply(Psum.of(names), leaf)
+
+    return tree_map(one, x)
+
+
+def pmean(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
+    """Mean over a named axis."""
+    size = axis_size(axis_name)
+
+    def mean(total: Any) -> Any:
+        if isinstance(total, (int, float, complex)):
+            return total / size
+        t = type_of(total)
+        if not t.inexact:
+            total = convert(total, "float32")
+        return apply(div, total, type_of(total).dtype.type(size))
+
+    return tree_map(mean, psum(x, axis_name, axis_index_groups=axis_index_groups))
+
+
+def pmax(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
+    """Maximum over a named axis (not differentiable, as in JAX)."""
+    _no_groups("pmax", axis_index_groups)
+    return _each(Pmax.of(_names("pmax", axis_name)), x)
+
+
+def pmin(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
+    """Minimum over a named axis (not differentiable, as in JAX)."""
+    _no_groups("pmin", axis_index_groups)
+    return _each(Pmin.of(_names("pmin", axis_name)), x)
+
+
+def _axis(function: str, axis: Any, ndim: int) -> int:
+    i = operator.index(axis)
+    if not -ndim <= i < ndim:
+        raise errors.AxisError(errors.explain(function, f"axis {i} is out of range for rank {ndim}"))
+    return i % ndim
+
+
+def all_gather(
+    x: Any, axis_name: Any, *, axis_index_groups: Any = None, axis: int = 0, tiled: bool = False
+) -> Any:
+    """The values at all positions of a named axis, stacked (or concatenated if `tiled`)."""
+    _no_groups("all_gather", axis_index_groups)
+    name, size = _one("all_gather", axis_name)
+
+    def one(leaf: Any) -> Any:
+        at = _axis("all_gather", axis, type_of(leaf).ndim + (not tiled))
+        return apply(AllGather.of((name,), size, at, tiled), leaf)
+
+    return tree_map(one, x)
+
+
+def psum_scatter(
+    x: Any,
+    axis_name: Any,
+    *,
+    scatter_dimension: int = 0,
+    axis_index_groups: Any = None,
+    tiled: bool = False,
+) -> Any:
+    """Sum over a named axis, of which each position keeps its part along scatter_dimension."""
+    _no_groups("psum_scatter", axis_index_groups)
+    name, size = _one("psum_scatter", axis_name)
+
+    def one(leaf: Any) -> Any:
+        at = _axis("psum_scatter", scatter_dimension, type_of(leaf).ndim)
+        return apply(PsumScatter.of((name,), size, at, tiled), leaf)
+
+    return tree_map(one, x)
+
+
+def ppermute(x: Any, axis_name: Any, perm: Sequence[tuple[int, int]]) -> Any:
+    """Send values along a named axis by (source, destination) pairs; the others get zeros.
+
+    Example:
+        >>> import numlift as nl
+        >>> import numlift.numpy as np
+        >>> shift = [(0, 1), (1, 2), (2, 0)]
+        >>> print(nl.vmap(lambda x: nl.lax.ppermute(x, "i", shift), axis_name="i")(np.arange(3)))
+        [2 0 1]
+    """
+    name, size = _one("ppermute", axis_name)
+    pairs = tuple((operator.index(a), operator.index(b)) for a, b in perm)
+    for side in (0, 1):
+        found = [p[side] for p in pairs]
+        if len(set(found)) != len(found) or any(not 0 <= i < size for i in found):
+            raise errors.ValueArgumentError(
+                errors.explain(
+                    "ppermute",
+                    f"sources and destinations must be distinct and in [0, {size})",
+                    {"perm": pairs},
+                )
+            )
+    return _each(Ppermute.of((name,), pairs), x)
+
+
+def pshuffle(x: Any, axis_name: Any, perm: Sequence[int]) -> Any:
+    """Position i gets the value of position perm[i]."""
+    _, size = _one("pshuffle", axis_name)
+    if sorted(perm) != list(range(size)):
+        raise errors.ValueArgumentError(
+            errors.explain("pshuffle", f"perm must be a permutation of range({size})", {"perm": perm})
+        )
+    return ppermute(x, axis_name, [(int(p), i) for i, p in enumerate(perm)])
+
+
+def pswapaxes(x: Any, axis_name: Any, axis: int, *, axis_index_groups: Any = None) -> Any:
+    """Swap a named axis with an axis of the array."""
+    return all_to_all(x, axis_name, axis, axis, axis_index_groups=axis_index_groups)
+
+
+def all_to_all(
+    x: Any,
+    axis_name: Any,
+    split_axis: int,
+    concat_axis: int,
+    *,
+    axis_index_groups: Any = None,
+    tiled: bool = False,
+) -> Any:
+    """Split along `split_axis`, exchange over the named axis, join along `concat_axis`."""
+    _no_groups("all_to_all", axis_index_groups)
+    name, size = _one("all_to_all", axis_name)
+
+    def one(leaf: Any) -> Any:
+        n = type_of(leaf).ndim
+        split = _axis("all_to_all", split_axis, n)
+        concat = _axis("all_to_all", concat_axis, n)
+        return apply(AllToAll.of((name,), size, split, concat, tiled), leaf)
+
+    return tree_map(one, x)
+
+
+def pbroadcast(x: Any, axis_name: Any, source: int) -> Any:
+    """The value at position `source` of a named axis, everywhere."""
+    _, size = _one("pbroadcast", axis_name)
+    if not 0 <= source < size:
+        raise errors.ValueArgumentError(
+            errors.explain("pbroadcast", f"source must be in [0, {size})", {"source": source})
+        )
+
+    def one(leaf: Any) -> Any:
+        here = apply(eq, axis_index(axis_name), np.int32(source))
+        t = type_of(leaf)
+        kept = apply(select, here, t.dtype.type(0), leaf)
+        return psum(kept, axis_name)
+
+    return tree_map(one, x)
