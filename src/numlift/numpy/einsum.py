@@ -1,0 +1,351 @@
+"""einsum: sums of products, written with a letter for each axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import opt_einsum
+
+from .. import errors
+from ..api.library import library
+from ..core.dtypes import user_dtype
+from ..core.tracing import Value, apply, type_of
+from ..lax.dot import as_sharding
+from ..ops.reductions import ReduceOr
+from ..sharding.rules import named
+from ..structural.arith import convert, mul
+from ..structural.shape import ReduceSum, Reshape, broadcast
+from .pieces import permute, reshape_to
+from .products import contract, diagonal_part
+from .util import as_value, promote
+
+Path = tuple[tuple[int, ...], ...]
+
+
+def einsum(
+    subscripts: Any,
+    /,
+    *operands: Any,
+    out: None = None,
+    optimize: Any = "auto",
+    precision: Any = None,
+    preferred_element_type: Any = None,
+    out_sharding: Any = None,
+) -> Any:
+    """Sum of products, with a letter for each axis: ``"ij,jk->ik"`` is the matrix product.
+
+    A letter that several operands share multiplies along that axis; one that is not in the output
+    is summed. A letter twice in an operand takes the diagonal. ``...`` stands for further axes,
+    which are broadcast. Without ``->`` the output has the letters that occur once, sorted.
+
+    Args:
+        subscripts: the expression; or the first operand, with the operands and lists of axes in
+            turns: ``einsum(x, [0, 1], y, [1, 2], [0, 2])``.
+        *operands: arrays.
+        out: must be None.
+        optimize: how the order of products is found: a strategy of opt_einsum ("auto", "optimal",
+            "greedy" ...), True, False (from left to right), or a path from `einsum_path`.
+        precision: as in `matmul`.
+        preferred_element_type: dtype to sum in and to return.
+        out_sharding: sharding of the result, on Explicit mesh axes.
+
+    Returns:
+        The result. Two operands become one dot_general.
+
+    Raises:
+        ValueArgumentError: a malformed expression.  ShapeError: a letter has two sizes.
+
+    Differences from NumPy: products are taken in an optimised order by default; no ``out``,
+    ``dtype``, ``order``, ``casting``.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> a = np.arange(6.0).reshape(2, 3)
+        >>> print(np.einsum("ij,kj->ik", a, a))
+        [[ 5. 14.]
+         [14. 50.]]
+    """
+    if out is not None:
+        raise errors.ArgumentError(
+            errors.explain("einsum", "out is not supported: arrays are immutable")
+        )
+    found, text = _arguments("einsum", subscripts, operands)
+    xs = promote(*found)
+    shapes = tuple([type_of(x).shape for x in xs])
+    path = None if len(xs) <= 2 else _frozen_path(optimize)
+    inputs, output, path = _parsed(text, shapes, path)
+    if preferred_element_type is not None:
+        preferred_element_type = user_dtype(preferred_element_type, "einsum")
+    return _evaluate(
+        tuple(xs), inputs, output, path, precision, preferred_element_type, out_sharding
+    )
+
+
+def einsum_path(
+    subscripts: Any, /, *operands: Any, optimize: Any = "auto"
+) -> tuple[list[tuple[int, ...]], Any]:
+    """The order in which `einsum` would take products, and a report of what it costs.
+
+    Returns:
+        A path for ``einsum(..., optimize=path)``, and opt_einsum's report.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> a, b = np.ones((2, 3)), np.ones((3, 4))
+        >>> np.einsum_path("ij,jk->ik", a, b)[0]
+        [(0, 1)]
+    """
+    found, text = _arguments("einsum_path", subscripts, operands)
+    shapes = tuple([type_of(x).shape for x in found])
+    inputs, output, _ = _parsed(text, shapes, None)
+    given = _frozen_path(optimize)
+    given = list(given) if isinstance(given, tuple) else given
+    path, info = opt_einsum.contract_path(
+        f"{','.join(inputs)}->{output}", *shapes, shapes=True, optimize=given
+    )
+    return list(path), info
+
+
+def _arguments(function: str, first: Any, rest: tuple[Any, ...]) -> tuple[list[Any], Any]:
+    """Operands, and the expression: a string, or a tuple of lists of axes."""
+    if isinstance(first, str):
+        if not rest:
+            raise errors.ValueArgumentError(
+                errors.explain(function, "no operands are given", {"subscripts": first})
+            )
+        return [as_value(x, function, f"operand {i}") for i, x in enumerate(rest)], first
+    everything = (first, *rest)
+    count = len(everything) // 2
+    operands = [
+        as_value(x, function, f"operand {i}") for i, x in enumerate(everything[::2][:count])
+    ]
+    lists = everything[1::2] + (everything[-1:] if len(everything) % 2 else ())
+    if not count or any(isinstance(axes, (Value, np.ndarray, str)) for axes in lists):
+        raise errors.ValueArgumentError(
+            errors.explain(
+                function,
+                "the arguments must be an expression and operands, or operands and lists of axes "
+                "in turns",
+                {"arguments": [type(x).__name__ for x in everything]},
+            )
+        )
+    return operands, tuple(tuple(axes) for axes in lists)
+
+
+def _frozen_path(optimize: Any) -> Any:
+    if optimize is True:
+        return "optimal"
+    if isinstance(optimize, (list, tuple)):
+        steps = optimize[1:] if optimize and optimize[0] == "einsum_path" else optimize
+        return tuple(tuple(int(i) for i in step) for step in steps)
+    return optimize
+
+
+@lru_cache(maxsize=1024)
+def _parsed(
+    text: Any, shapes: tuple[tuple[int, ...], ...], optimize: Any
+) -> tuple[tuple[str, ...], str, Path]:
+    """Letters of each operand, letters of the output, order of the products."""
+    arguments: list[Any] = [text, *shapes]
+    if not isinstance(text, str):
+        arguments = [x for pair in zip(shapes, map(list, text), strict=False) for x in pair]
+        arguments += [list(axes) for axes in text[len(shapes) :]]
+    try:
+        joined, output, _ = opt_einsum.parser.parse_einsum_input(arguments, shapes=True)
+    except (ValueError, TypeError, KeyError) as error:
+        raise _malformed(str(error), text, shapes) from None
+    inputs = tuple(joined.split(","))
+    if len(inputs) != len(shapes):
+        raise _malformed(f"{len(inputs)} terms for {len(shapes)} operands", text, shapes)
+    sizes = _sizes(inputs, shapes, text)
+    if len(set(output)) != len(output):
+        raise _malformed("a letter is twice in the output", text, shapes)
+    for letter in output:
+        if letter not in sizes:
+            raise _malformed(f"the output letter {letter!r} is in no operand", text, shapes)
+    return inputs, output, _path(inputs, output, shapes, optimize)
+
+
+def _path(
+    inputs: tuple[str, ...], output: str, shapes: tuple[tuple[int, ...], ...], optimize: Any
+) -> Path:
+    n = len(inputs)
+    if n <= 2 or optimize is False:
+        return (tuple(range(n)),)
+    given = list(optimize) if isinstance(optimize, tuple) else optimize
+    path, _ = opt_einsum.contract_path(
+        f"{','.join(inputs)}->{output}", *shapes, shapes=True, optimize=given
+    )
+    return tuple(tuple(step) for step in path)
+
+
+def _sizes(
+    inputs: tuple[str, ...], shapes: tuple[tuple[int, ...], ...], text: Any
+) -> dict[str, int]:
+    sizes: dict[str, int] = {}
+    for i, (letters, shape) in enumerate(zip(inputs, shapes, strict=True)):
+        if len(letters) != len(shape):
+            raise _malformed(
+                f"term {i} has {len(letters)} letters, but operand {i} has {len(shape)} axes",
+                text, shapes,
+            )  # fmt: skip
+        for letter, n in zip(letters, shape, strict=True):
+            known = sizes.get(letter, 1)
+            if n not in (1, known) and known != 1:
+                raise errors.ShapeError(
+                    errors.explain(
+                        "einsum",
+                        f"letter {letter!r} has size {n} in operand {i} and size {known} before",
+                        {"subscripts": text} | {f"operand {j}": s for j, s in enumerate(shapes)},
+                    )
+                )
+            sizes[letter] = n if known == 1 else known
+    return sizes
+
+
+def _malformed(rule: str, text: Any, shapes: Sequence[Any]) -> errors.ValueArgumentError:
+    return errors.ValueArgumentError(
+        errors.explain(
+            "einsum",
+            rule,
+            {"subscripts": text} | {f"operand {i}": s for i, s in enumerate(shapes)},
+            try_='one term an operand, one letter an axis: "ij,jk->ik"',
+        )
+    )
+
+
+@library()
+def _evaluate(
+    operands: tuple[Any, ...],
+    inputs: tuple[str, ...],
+    output: str,
+    path: Path,
+    precision: Any,
+    preferred: Any,
+    out_sharding: Any,
+) -> Any:
+    sizes = _sizes(inputs, tuple([type_of(x).shape for x in operands]), inputs)
+    terms = [_Term(x, letters).squeezed(sizes) for x, letters in zip(operands, inputs, strict=True)]
+    if out_sharding is not None:
+        out_sharding = as_sharding(out_sharding, operands, "einsum")
+    how = (precision, preferred)
+    for step in path:
+        chosen = [terms[i] for i in step]
+        terms = [t for i, t in enumerate(terms) if i not in step]
+        kept = set(output).union(*[t.letters for t in terms])
+        while len(chosen) > 1:
+            last = len(chosen) == 2
+            needed = kept.union(*[t.letters for t in chosen[2:]])
+            final = output if last and not terms else None
+            product = _multiply(chosen[0], chosen[1], needed, final, how, out_sharding)
+            chosen = [product, *chosen[2:]]
+        terms.append(chosen[0])
+    return _finish(terms, output, sizes, how, out_sharding)
+
+
+def _finish(
+    terms: list[_Term], output: str, sizes: dict[str, int], how: tuple[Any, Any], sharding: Any
+) -> Any:
+    """The output from the terms that are left (several only for a path that stops early)."""
+    while len(terms) > 1:
+        kept = set(output).union(*[t.letters for t in terms[2:]])
+        terms = [_multiply(terms[0], terms[1], kept, output, how, sharding), *terms[2:]]
+    term = terms[0].summed(set(output), how[1])
+    missing = [letter for letter in output if letter not in term.letters]
+    x, letters = term.x, "".join(missing) + term.letters
+    if missing:
+        dims = range(len(missing), len(letters))
+        x = broadcast(x, (*[sizes[m] for m in missing], *type_of(x).shape), dims)
+    x = permute(x, [letters.index(letter) for letter in output])
+    x = x if how[1] is None else convert(x, how[1])
+    if sharding is not None and type_of(x).sharding != sharding:
+        return apply(Reshape.of(type_of(x).shape, sharding), x)
+    return x
+
+
+class _Term:
+    """An operand and the letters of its axes."""
+
+    __slots__ = ("x", "letters")
+
+    def __init__(self, x: Any, letters: str):
+        self.x, self.letters = x, letters
+
+    def squeezed(self, sizes: dict[str, int]) -> _Term:
+        """Without axes of size 1 that are broadcast, and with one axis for a repeated letter."""
+        shape = type_of(self.x).shape
+        gone = [i for i, n in enumerate(shape) if n == 1 and sizes[self.letters[i]] != 1]
+        term = self
+        if gone:
+            kept = [i for i in range(len(shape)) if i not in gone]
+            x = reshape_to(self.x, tuple([shape[i] for i in kept]))
+            term = _Term(x, "".join([self.letters[i] for i in kept]))
+        while len(set(term.letters)) < len(term.letters):
+            term = term._diagonal()
+        return term
+
+    def _diagonal(self) -> _Term:
+        letter = next(x for x in self.letters if self.letters.count(x) > 1)
+        i = self.letters.index(letter)
+        j = self.letters.index(letter, i + 1)
+        x = diagonal_part(self.x, 0, i, j)
+        rest = "".join([x for k, x in enumerate(self.letters) if k not in (i, j)])
+        return _Term(x, rest + letter)
+
+    def summed(self, kept: set[str], preferred: Any) -> _Term:
+        """Summed over the letters that are not kept."""
+        axes = tuple([i for i, letter in enumerate(self.letters) if letter not in kept])
+        if not axes:
+            return self
+        x = self.x if preferred is None else convert(self.x, preferred)
+        op = ReduceOr if type_of(x).kind == "b" else ReduceSum
+        letters = "".join([letter for letter in self.letters if letter in kept])
+        return _Term(apply(op.of(axes), x), letters)
+
+
+def _multiply(
+    a: _Term, b: _Term, kept: set[str], final: str | None, how: tuple[Any, Any], sharding: Any
+) -> _Term:
+    """Product of two terms, summed over the letters that are not kept."""
+    precision, preferred = how
+    a = a.summed(kept | set(b.letters), preferred)
+    b = b.summed(kept | set(a.letters), preferred)
+    both = [x for x in a.letters if x in b.letters]
+    batch = "".join([x for x in both if x in kept])
+    shared = "".join([x for x in both if x not in kept])
+    free_a = "".join([x for x in a.letters if x not in both])
+    free_b = "".join([x for x in b.letters if x not in both])
+    if not shared:
+        return _elementwise(a, b, final or batch + free_a + free_b, preferred)
+    made = batch + free_a + free_b
+    if final is not None and made != final and batch + free_b + free_a == final:
+        a, b, made = b, a, final
+        precision = precision[::-1] if isinstance(precision, tuple) else precision
+    numbers = tuple(
+        tuple([t.letters.index(x) for x in letters])
+        for letters, t in ((shared, a), (shared, b), (batch, a), (batch, b))
+    )
+    wanted = None
+    if final is not None and sharding is not None:
+        spec = sharding.spec.padded(len(final))
+        wanted = named(sharding.mesh, [spec[final.index(x)] for x in made])
+    return _Term(contract(a.x, b.x, numbers, precision, preferred, wanted), made)
+
+
+def _elementwise(a: _Term, b: _Term, letters: str, preferred: Any) -> _Term:
+    """Product without a sum, as a multiplication of broadcast operands."""
+    shape_of = dict(
+        zip(a.letters + b.letters, type_of(a.x).shape + type_of(b.x).shape, strict=True)
+    )
+    order = [x for x in letters if x in shape_of]
+    shape = tuple([shape_of[x] for x in order])
+    sides = []
+    for t in (a, b):
+        x = t.x if preferred is None else convert(t.x, preferred)
+        mine = [letter for letter in order if letter in t.letters]
+        x = permute(x, [t.letters.index(letter) for letter in mine])
+        sides.append(broadcast(x, shape, [order.index(letter) for letter in mine]) if mine else x)
+    return _Term(apply(mul, *sides), "".join(order))
