@@ -421,7 +421,7 @@ def apply_at(
             wrap,
             None,
         )
-        return apply(put, x, indices, _elementwise(func, apply(take, x, indices)))
+        return apply(put, x, indices, map_elements(func, apply(take, x, indices)))
     scalar = array_type((), t.dtype, t.weak_type)
     graph, captured = trace_to_graph(lambda v: [func(v)], [scalar], label="scatter_apply")
     if captured:
@@ -438,7 +438,7 @@ def apply_at(
     return apply(op, x, indices)
 
 
-def _elementwise(func: Callable[[Any], Any], x: Any) -> Any:
+def map_elements(func: Callable[[Any], Any], x: Any) -> Any:
     """A scalar function applied to every element."""
     t = type_of(x)
     if not t.ndim:

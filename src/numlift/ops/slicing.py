@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from .. import errors
 from ..core.op import Op
 from ..core.tracing import apply, type_of
@@ -12,7 +14,7 @@ from ..core.types import ArrayType, array_type
 from ..sharding import rules
 from ..structural.arith import Convert
 from ..structural.families import Structural, batch_first, check_same_dtype, is_linear
-from ..structural.shape import Broadcast, full
+from ..structural.shape import Broadcast, Reshape, dropped, full
 from .indices import (
     CLIP,
     INT32,
@@ -22,6 +24,7 @@ from .indices import (
     column,
     ints,
     keep_if_divisible,
+    shifted,
     signed,
     wide_indices,
     wrapped,
@@ -33,11 +36,15 @@ _moves: dict[str, Any] = {}
 
 
 class Slice(Structural):
-    """Elements from starts (included) to limits (excluded), every strides-th."""
+    """Elements from starts (included) to limits (excluded), every strides-th.
+
+    The axes `drop`, whose window has size 1, are left out of the result.
+    """
 
     starts: tuple[int, ...]
     limits: tuple[int, ...]
     strides: tuple[int, ...] | None = None
+    drop: tuple[int, ...] = ()
 
     def out_type(self, *types: ArrayType) -> ArrayType:
         (x,) = types
@@ -62,7 +69,8 @@ class Slice(Structural):
         sharding = None
         if x.sharding is not None:
             sharding = keep_if_divisible("slice", list(rules.spec_of(x)), x.shape, out, x)
-        return array_type(out, x.dtype, x.weak_type, sharding)
+        made = array_type(out, x.dtype, x.weak_type, sharding)
+        return without(made, self.drop) if self.drop else made
 
     def _error(self, rule: str, x: ArrayType) -> errors.ShapeError:
         shown = {
@@ -74,7 +82,9 @@ class Slice(Structural):
         return errors.ShapeError(errors.explain("slice", rule, shown))
 
     def transpose(self, ct: Any, *inputs: Any) -> Sequence[Any]:
-        shape, out = inputs[0].type.shape, type_of(ct)
+        shape = inputs[0].type.shape
+        ct = restored(ct, self.drop)
+        out = type_of(ct)
         strides = self.strides or (1,) * len(shape)
         config = []
         for a, k, n, m in zip(self.starts, strides, shape, out.shape, strict=True):
@@ -89,25 +99,62 @@ class Slice(Structural):
         strides = self.strides
         if strides is not None:
             strides = strides[:d] + (1,) + strides[d:]
-        return apply(Slice.of(starts, limits, strides), args[0]), d
+        drop, place = shifted_drop(self.drop, d)
+        return apply(Slice.of(starts, limits, strides, drop), args[0]), place
 
     def physical(self, *types: ArrayType) -> Op:
         tail = types[0].dtype.key_shape
         strides = None if self.strides is None else self.strides + (1,) * len(tail)
-        return Slice.of(self.starts + (0,) * len(tail), self.limits + tail, strides)
+        return Slice.of(self.starts + (0,) * len(tail), self.limits + tail, strides, self.drop)
 
     def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> str:
         (x,), (out,) = types, outs
         if x.shape == out.shape:
             return operands[0]
+        strides = self.strides or (1,) * x.ndim
+        bounds = zip(self.starts, self.limits, strides, strict=True)
+        window = array_type(tuple([-((a - b) // k) for a, b, k in bounds]), x.dtype)
         if self.strides is None:
             parts = [f"{a}:{b}" for a, b in zip(self.starts, self.limits, strict=True)]
         else:
             triples = zip(self.starts, self.limits, self.strides, strict=True)
             parts = [f"{a}:{b}:{k}" for a, b, k in triples]
-        return ctx.emit(
-            f"stablehlo.slice {operands[0]} [{', '.join(parts)}] : ({x.mlir}) -> {out.mlir}"
-        )
+        name = operands[0]
+        if window.shape != x.shape:
+            name = ctx.emit(
+                f"stablehlo.slice {name} [{', '.join(parts)}] : ({x.mlir}) -> {window.mlir}"
+            )
+        return dropped_axes(ctx, name, window, out)
+
+
+def without(t: ArrayType, drop: Sequence[int]) -> ArrayType:
+    """The type without the axes `drop`."""
+    sharding = t.sharding
+    if sharding is not None:
+        sharding = rules.named(sharding.mesh, dropped(rules.spec_of(t), drop))
+    return array_type(dropped(t.shape, drop), t.dtype, t.weak_type, sharding)
+
+
+def restored(ct: Any, drop: Sequence[int]) -> Any:
+    """A cotangent with the dropped axes again, as axes of size 1."""
+    if not drop:
+        return ct
+    shape = list(type_of(ct).shape)
+    for axis in drop:
+        shape.insert(axis, 1)
+    return apply(Reshape.of(tuple(shape), None), ct)
+
+
+def shifted_drop(drop: tuple[int, ...], batch: int) -> tuple[tuple[int, ...], int]:
+    """Dropped axes after a batch axis was put in at `batch`, and where it is in the result."""
+    return tuple([i + (i >= batch) for i in drop]), batch - sum([i < batch for i in drop])
+
+
+def dropped_axes(ctx: Any, name: str, window: ArrayType, out: ArrayType) -> str:
+    """Emit the reshape from a window to the result, if they differ."""
+    if window.shape == out.shape:
+        return name
+    return ctx.emit(f"stablehlo.reshape {name} : ({window.mlir}) -> {out.mlir}")
 
 
 def check_starts(function: str, types: Sequence[ArrayType], x: ArrayType) -> None:
@@ -155,6 +202,8 @@ def index_vectors(size: int, starts: Sequence[Any], dims: Sequence[int | None]) 
     """Start indices of a batch as rows (size, n)."""
     columns = []
     wide = INT32
+    if not starts:
+        return np.zeros((size, 0), INT32)
     starts = [signed(s) for s in starts]
     if any(type_of(s).dtype == INT64 for s in starts):
         wide = INT64
@@ -169,11 +218,12 @@ class DynamicSlice(Structural):
     """The window of the given sizes at start indices that are operands (one scalar an axis).
 
     Start indices are moved such that the window is in bounds. With `wrap`, negative ones count
-    from the end first.
+    from the end first. The axes `drop`, whose window has size 1, are left out of the result.
     """
 
     sizes: tuple[int, ...]
     wrap: bool = False
+    drop: tuple[int, ...] = ()
 
     def out_type(self, *types: ArrayType) -> ArrayType:
         x, *starts = types
@@ -190,50 +240,52 @@ class DynamicSlice(Structural):
         sharding = None
         if x.sharding is not None:
             sharding = keep_if_divisible("dynamic_slice", list(rules.spec_of(x)), x.shape, sizes, x)
-        return array_type(sizes, x.dtype, x.weak_type, sharding)
+        made = array_type(sizes, x.dtype, x.weak_type, sharding)
+        return without(made, self.drop) if self.drop else made
 
     def transpose(self, ct: Any, *inputs: Any) -> Sequence[Any]:
         x, *starts = inputs
         zeros = full(x.type)
+        ct = restored(ct, self.drop)
         ct_x = apply(DynamicUpdateSlice.of(self.wrap), zeros, ct, *starts)
         return (ct_x, *[None] * len(starts))
 
     def vmap(self, size: int, args: Sequence[Any], dims: Sequence[int | None]) -> tuple[Any, Any]:
         x, *starts = args
         dx, *d_starts = dims
-        sizes = self.sizes
+        sizes, gather = self.sizes, _moves["gather"]
         if all(d is None for d in d_starts):
             assert dx is not None
-            wide = DynamicSlice.of(sizes[:dx] + (size,) + sizes[dx:], self.wrap)
+            drop, place = shifted_drop(self.drop, dx)
             starts.insert(dx, INT32.type(0))
-            return apply(wide, x, *starts), dx
-        shape = (
-            type_of(x).shape if dx is None else type_of(x).shape[:dx] + type_of(x).shape[dx + 1 :]
-        )
+            wide = DynamicSlice.of(sizes[:dx] + (size,) + sizes[dx:], self.wrap, drop)
+            return apply(wide, x, *starts), place
+        shape = type_of(x).shape
+        if dx is not None:
+            shape = shape[:dx] + shape[dx + 1 :]
         moving = [i for i, n in enumerate(shape) if n != sizes[i]]
-        if not moving:
-            return x, dx
         rows = index_vectors(size, [starts[i] for i in moving], [d_starts[i] for i in moving])
-        offset = tuple(range(1, len(sizes) + 1))
+        offset = tuple(range(1, len(sizes) + 1 - len(self.drop)))
         if dx is None:
-            numbers = GatherDimensionNumbers(offset, (), tuple(moving))
-            return apply(
-                _moves["gather"](numbers, sizes, CLIP, None, False, False, self.wrap), x, rows
-            ), 0
-        numbers = GatherDimensionNumbers(offset, (), tuple([i + 1 for i in moving]), (0,), (0,))
-        one = (min(1, size), *sizes)
-        x = batch_first(x, dx, size)
-        return apply(_moves["gather"](numbers, one, CLIP, None, True, True, self.wrap), x, rows), 0
+            numbers = GatherDimensionNumbers(offset, self.drop, tuple(moving))
+            return apply(gather(numbers, sizes, CLIP, None, False, False, self.wrap), x, rows), 0
+        numbers = GatherDimensionNumbers(
+            offset, shifted(self.drop), tuple([i + 1 for i in moving]), (0,), (0,)
+        )
+        x, sizes = batch_first(x, dx, size), (min(1, size), *sizes)
+        return apply(gather(numbers, sizes, CLIP, None, True, True, self.wrap), x, rows), 0
 
     def physical(self, *types: ArrayType) -> Op:
-        return PaddedDynamicSlice.of(self.sizes + types[0].dtype.key_shape, self.wrap)
+        return PaddedDynamicSlice.of(self.sizes + types[0].dtype.key_shape, self.wrap, self.drop)
 
     def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> str:
         (x, *starts), (out,) = types, outs
         if x.shape == out.shape:
             return operands[0]
         names, scalar = lower_starts(ctx, operands[1:], starts, x.shape, self.wrap)
-        return emit_dynamic_slice(ctx, operands[0], x, names, scalar, out)
+        window = array_type(self.sizes, x.dtype)
+        name = emit_dynamic_slice(ctx, operands[0], x, names, scalar, window)
+        return dropped_axes(ctx, name, window, out)
 
 
 def emit_dynamic_slice(
