@@ -195,8 +195,8 @@ def make_jitted(info: Jitted) -> Callable[..., Any]:
             leaves, tree = raw_flatten((args, kwargs))
             entry = entries[(None, tree, _state(), *[x.placement for x in leaves])]
         except (KeyError, AttributeError, ValueError):
-            return slow(args, kwargs)
-        if _current() is not EVAL:
+            entry = None
+        if entry is None or _current() is not EVAL:
             return slow(args, kwargs)
         buffers = [x.buffer for x in leaves]
         try:
@@ -217,9 +217,10 @@ def make_jitted(info: Jitted) -> Callable[..., Any]:
         found, rest, named = statics.split(args, kwargs)
         try:
             leaves, tree = raw_flatten((rest, named))
-            key = statics.key(found)
-            entry = entries[(key, tree, _state(), *[x.placement for x in leaves])]
+            entry = entries[(statics.key(found), tree, _state(), *[x.placement for x in leaves])]
         except (KeyError, AttributeError, ValueError):
+            entry = None
+        if entry is None:
             return slow(args, kwargs)
         return info.run(entry, leaves)
 

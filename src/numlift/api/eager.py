@@ -27,6 +27,8 @@ def execute(op: Op, args: Sequence[Any]) -> Any:
         program = programs[(op, state, *[x.placement for x in args])]
         buffers = [x.buffer for x in args]
     except (KeyError, AttributeError):
+        program = None
+    if program is None:
         return _execute_slowly(op, args)
     if not program.plain:
         buffers = program.arrange(buffers)

@@ -56,6 +56,8 @@ def library(arrays: int = 1) -> Callable[[Callable[..., Any]], Callable[..., Any
                 entry = entries[key]
                 buffers = [x.buffer for x in leaves]
             except (KeyError, AttributeError, TypeError, ValueError):
+                entry = None
+            if entry is None:
                 return slow(args, kwargs)
             if not entry.plain:
                 return slow.run(entry, leaves)

@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import config, errors
 from ..core.graph import Graph
-from ..runtime import buffers
+from ..runtime import buffers, xla
 from ..runtime.array import Array
 from ..runtime.compile import Executable, compile_module
 from ..runtime.placement import (
@@ -128,7 +128,7 @@ class Program:
             args = [args[i] for i in self.kept]
         for i, target in self.moves:
             source = self.arg_placements[i]
-            args[i] = buffers.move(args[i], source, target)
+            args[i] = buffers.move(args[i], source, target, xla.ArrayCopySemantics.REUSE_INPUT)
         return args
 
 
