@@ -18,6 +18,7 @@ from ..structural.shape import full, reshape
 from ..transforms.jvp import instantiate, jvp_flat, tangent_type
 from ..transforms.linearize import LinearMap, linearize_flat
 from ..tree import keystr, tree_flatten, tree_flatten_with_path, tree_map, tree_unflatten
+from .door import door
 from .eager import concrete
 from .tracing import argument_path, check_argument, flatten_output, name_of
 from .vmap import vmap
@@ -45,6 +46,7 @@ def _zero_tangent(t: ArrayType) -> Any:
 # ---- jvp and linearize -----------------------------------------------------------------------
 
 
+@door
 def jvp(
     fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = False
 ) -> tuple[Any, ...]:
@@ -166,6 +168,7 @@ def _direction(x: Any, d: Any, function: str) -> Any:
     return d
 
 
+@door
 def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """Value at a point and the derivative there as a linear function.
 
@@ -188,6 +191,7 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     _check_callable(fun, "linearize")
     point = _linearize_at(fun, primals, "linearize", has_aux)
 
+    @door
     def f_jvp(*tangents: Any) -> Any:
         """The derivative applied to tangents."""
         d_leaves, d_tree = tree_flatten(tangents)
@@ -273,6 +277,7 @@ def _split_aux(result: Any, transformation: str) -> tuple[Any, Any]:
 # ---- reverse mode ----------------------------------------------------------------------------
 
 
+@door
 def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False, reduce_axes: Any = ()) -> Any:
     """Value at a point and the function that pulls cotangents back, in reverse mode.
 
@@ -298,6 +303,7 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False, reduce_ax
         raise errors.ArgumentError("vjp: reduce_axes is not supported; use lax.psum on the result")
     point = _linearize_at(fun, primals, "vjp", has_aux)
 
+    @door
     def f_vjp(ct: Any) -> Any:
         """Cotangents of the arguments."""
         return _pull_back(point, ct)
@@ -392,6 +398,7 @@ def value_and_grad(
     nums = _argnums(argnums)
     name = name_of(fun)
 
+    @door
     @functools.wraps(fun, assigned=("__module__", "__name__", "__qualname__"), updated=())
     def value_and_grad_fun(*args: Any, **kwargs: Any) -> Any:
         chosen = _choose(args, nums, name)
@@ -549,6 +556,7 @@ def jacfwd(
     _check_callable(fun, "jacfwd")
     nums, name = _argnums(argnums), name_of(fun)
 
+    @door
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         chosen = tuple(_choose(args, nums, name))
         for position, tree in zip(nums, chosen, strict=True):
@@ -603,6 +611,7 @@ def jacrev(
     _check_callable(fun, "jacrev")
     nums, name = _argnums(argnums), name_of(fun)
 
+    @door
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         chosen = tuple(_choose(args, nums, name))
         for position, tree in zip(nums, chosen, strict=True):

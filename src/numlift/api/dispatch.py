@@ -16,6 +16,7 @@ from ..runtime.buffers import check_alive
 from ..runtime.placement import Placement, default_placement, placement, sharded_type
 from ..runtime.transfer import as_array, to_sharding
 from ..tree import raw_flatten, tree_broadcast, tree_flatten, tree_leaves
+from .door import door
 from .eager import number_check
 from .program import Program, Recent, compile_graph
 from .shapes import abstract_type
@@ -188,7 +189,7 @@ def _is_sharding(x: Any) -> bool:
 def make_jitted(info: Jitted) -> Callable[..., Any]:
     """The function that users call: dispatch on (structure, flags, placements)."""
     entries, fun, statics = info.entries, info.fun, info.statics
-    slow = info.call_slowly
+    slow = door(info.call_slowly)
 
     def call(*args: Any, **kwargs: Any) -> Any:
         try:

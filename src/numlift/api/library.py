@@ -17,6 +17,7 @@ from ..runtime.transfer import as_array
 from ..tree import raw_flatten
 from .eager import number_check
 from .dispatch import Entry
+from .door import door
 from .program import Program, compile_graph
 from .tracing import trace_function
 
@@ -42,6 +43,7 @@ def library(arrays: int = 1) -> Callable[[Callable[..., Any]], Callable[..., Any
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         entries: dict[Any, Entry] = {}
         slow = _Slow(function, arrays, entries)
+        call_slowly = door(slow.__call__)
 
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
@@ -58,7 +60,7 @@ def library(arrays: int = 1) -> Callable[[Callable[..., Any]], Callable[..., Any
             except (KeyError, AttributeError, TypeError, ValueError):
                 entry = None
             if entry is None:
-                return slow(args, kwargs)
+                return call_slowly(args, kwargs)
             if not entry.plain:
                 return slow.run(entry, leaves)
             try:

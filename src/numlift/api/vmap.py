@@ -17,6 +17,7 @@ from ..tree import (
     tree_flatten_with_path,
     tree_unflatten,
 )
+from .door import door
 from .eager import concrete
 from .tracing import argument_path, check_argument, flatten_output, name_of
 
@@ -68,6 +69,7 @@ def vmap(
             )
         )
 
+    @door
     @functools.wraps(fun, assigned=("__module__", "__name__", "__qualname__"), updated=())
     def vmap_fun(*args: Any, **kwargs: Any) -> Any:
         if isinstance(in_axes, tuple) and len(in_axes) != len(args):
