@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
-from pathlib import Path
-
-ROOT = Path(__file__).resolve().parent.parent
-METADATA = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+import numlift
 
 project = "Numlift"
 author = "The Numlift authors"
 copyright = "2026, The Numlift authors"
-version = release = METADATA["version"]
+version = release = numlift.__version__
 
 extensions = [
     "myst_parser",
