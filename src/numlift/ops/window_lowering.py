@@ -54,10 +54,6 @@ class Window(NamedTuple):
         """Whether some window position may lie outside the operand's elements."""
         return any(p != (0, 0) for p in self.padding) or any(b > 1 for b in self.base_dilation)
 
-    def plain(self) -> bool:
-        """Neither base nor window dilation."""
-        return all(d == 1 for d in (*self.base_dilation, *self.window_dilation))
-
     def positions(self) -> Iterator[tuple[int, ...]]:
         """Offsets inside the window, in row-major order."""
         return itertools.product(*map(range, self.sizes))

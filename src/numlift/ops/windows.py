@@ -282,33 +282,38 @@ class SelectAndGatherAdd(_Selecting):
 
     def _lower_native(self, ctx: Any, operands: list[str], types: Any, out: ArrayType) -> str:
         values, operand = types
-        window = self.window
-        x, x_type = pad(ctx, operands[1], operand, window, self.fill(operand.dtype))
-        v, v_type = pad(ctx, operands[0], values, window, 0)
-        ones = (1,) * operand.ndim
-        window = window._replace(padding=((0, 0),) * operand.ndim, base_dilation=ones)
-        xs, vs = array_type((), operand.dtype), array_type((), values.dtype)
+        x, x_type = pad(ctx, operands[1], operand, self.window, self.fill(operand.dtype))
+        v, v_type = pad(ctx, operands[0], values, self.window, 0)
+        return _chosen(ctx, x, x_type, v, v_type, out, self)
 
-        def body(c: Any, names: list[str]) -> list[str]:
-            a, av, b, bv = names
-            keep = c.emit(
-                f"stablehlo.compare {self.direction}, {a}, {b} : ({xs.mlir}, {xs.mlir}) -> "
-                "tensor<i1>"
-            )
-            return [
-                c.emit(f"stablehlo.select {keep}, {p}, {q} : tensor<i1>, {t.mlir}")
-                for p, q, t in ((a, b, xs), (av, bv, vs))
-            ]
 
-        region = ctx.region([xs, vs, xs, vs], body, [xs, vs])
-        start, zero = ctx.full(self.fill(operand.dtype), xs), ctx.full(0, vs)
-        best = array_type(out.shape, operand.dtype)
-        return ctx.emit_many(
-            f'"stablehlo.reduce_window"({x}, {v}, {start}, {zero}) <{{{window.attributes()}}}> '
-            f"({region}) : ({x_type.mlir}, {v_type.mlir}, {xs.mlir}, {vs.mlir}) -> "
-            f"({best.mlir}, {out.mlir})",
-            2,
-        )[1]
+def _chosen(
+    ctx: Any, x: str, x_type: ArrayType, v: str, v_type: ArrayType, out: ArrayType, op: _Selecting
+) -> str:
+    """The element of `v` where `x`, padded already, is best in each window: XLA's reduction."""
+    ones = (1,) * x_type.ndim
+    window = op.window._replace(padding=((0, 0),) * x_type.ndim, base_dilation=ones)
+    xs, vs = array_type((), x_type.dtype), array_type((), v_type.dtype)
+
+    def body(c: Any, names: list[str]) -> list[str]:
+        a, av, b, bv = names
+        keep = c.emit(
+            f"stablehlo.compare {op.direction}, {a}, {b} : ({xs.mlir}, {xs.mlir}) -> tensor<i1>"
+        )
+        return [
+            c.emit(f"stablehlo.select {keep}, {p}, {q} : tensor<i1>, {t.mlir}")
+            for p, q, t in ((a, b, xs), (av, bv, vs))
+        ]
+
+    region = ctx.region([xs, vs, xs, vs], body, [xs, vs])
+    start, zero = ctx.full(op.fill(x_type.dtype), xs), ctx.full(0, vs)
+    best = array_type(out.shape, x_type.dtype)
+    return ctx.emit_many(
+        f'"stablehlo.reduce_window"({x}, {v}, {start}, {zero}) <{{{window.attributes()}}}> '
+        f"({region}) : ({x_type.mlir}, {v_type.mlir}, {xs.mlir}, {vs.mlir}) -> "
+        f"({best.mlir}, {out.mlir})",
+        2,
+    )[1]
 
 
 class SelectAndScatterAdd(_Selecting):
@@ -342,7 +347,7 @@ class SelectAndScatterAdd(_Selecting):
         given = ctx.convert(operands[0], source, wide_source)
         x, x_type = pad(ctx, operands[1], operand, window, self.fill(operand.dtype))
         padded = array_type(x_type.shape, wide.dtype)
-        if window_size(window) > MOST_SLICES and set(window.window_dilation) <= {1}:
+        if window_size(window) > MOST_SLICES:
             made = self._lower_native(ctx, x, given, x_type, wide_source, padded)
         else:
             made = self._lower_slices(ctx, x, given, x_type, operand, wide_source, padded)
@@ -379,29 +384,30 @@ class SelectAndScatterAdd(_Selecting):
     def _lower_native(
         self, ctx: Any, x: str, given: str, x_type: ArrayType, source: ArrayType, padded: ArrayType
     ) -> str:
-        xs, vs = array_type((), x_type.dtype), array_type((), source.dtype)
-        choose = ctx.region(
-            [xs, xs],
-            lambda c, n: [
-                c.emit(
-                    f"stablehlo.compare {self.direction}, {n[0]}, {n[1]} : "
-                    f"({xs.mlir}, {xs.mlir}) -> tensor<i1>"
-                )
-            ],
-            [array_type((), np.bool_)],
-        )
+        """For long windows: the flat index of each winner, and one scatter."""
+        line = array_type((padded.size,), np.int32)
+        index, winners = array_type(padded.shape, np.int32), array_type(source.shape, np.int32)
+        places = ctx.emit(f"stablehlo.iota dim = 0 : {line.mlir}")
+        places = ctx.emit(f"stablehlo.reshape {places} : ({line.mlir}) -> {index.mlir}")
+        chosen = _chosen(ctx, x, x_type, places, index, winners, self)
+        column = array_type((source.size, 1), np.int32)
+        updates = array_type((source.size,), source.dtype)
+        flat, scalar = array_type((padded.size,), source.dtype), array_type((), source.dtype)
+        chosen = ctx.emit(f"stablehlo.reshape {chosen} : ({winners.mlir}) -> {column.mlir}")
+        given = ctx.emit(f"stablehlo.reshape {given} : ({source.mlir}) -> {updates.mlir}")
         add = ctx.region(
-            [vs, vs], lambda c, n: [c.emit(f"stablehlo.add {n[0]}, {n[1]} : {vs.mlir}")], [vs]
+            [scalar, scalar],
+            lambda c, n: [c.emit(f"stablehlo.add {n[0]}, {n[1]} : {scalar.mlir}")],
+            [scalar],
         )
-        ones = (1,) * x_type.ndim
-        window = Window(
-            self.window.sizes, self.window.strides, ((0, 0),) * x_type.ndim, ones, ones
+        zeros = ctx.full(0, flat)
+        made = ctx.emit(
+            f'"stablehlo.scatter"({zeros}, {chosen}, {given}) <{{scatter_dimension_numbers = '
+            "#stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], "
+            f"index_vector_dim = 1>}}> ({add}) : ({flat.mlir}, {column.mlir}, {updates.mlir}) -> "
+            f"{flat.mlir}"
         )
-        zero = ctx.full(0, vs)
-        return ctx.emit(
-            f'"stablehlo.select_and_scatter"({x}, {given}, {zero}) <{{{window.attributes(False)}}}>'
-            f" ({choose}, {add}) : ({x_type.mlir}, {source.mlir}, {vs.mlir}) -> {padded.mlir}"
-        )
+        return ctx.emit(f"stablehlo.reshape {made} : ({flat.mlir}) -> {padded.mlir}")
 
 
 def _contest(
