@@ -86,9 +86,7 @@ def accuracy_text(accuracy: Any) -> str:
     mode = "HIGHEST" if accuracy is AccuracyMode.HIGHEST else "TOLERANCE"
     bounds = ""
     if isinstance(accuracy, Tolerance):
-        bounds = (
-            f"atol = {accuracy.atol:.6e}, rtol = {accuracy.rtol:.6e}, ulps = {accuracy.ulps}, "
-        )
+        bounds = f"atol = {accuracy.atol:.6e}, rtol = {accuracy.rtol:.6e}, ulps = {accuracy.ulps}, "
     return (
         f" {{result_accuracy = #stablehlo.result_accuracy<{bounds}"
         f"mode = #stablehlo.result_accuracy_mode<{mode}>>}}"
@@ -203,9 +201,7 @@ class IsFinite(Unary):
     result = BOOL
 
     def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> str:
-        return ctx.emit(
-            f"stablehlo.is_finite {operands[0]} : ({types[0].mlir}) -> {outs[0].mlir}"
-        )
+        return ctx.emit(f"stablehlo.is_finite {operands[0]} : ({types[0].mlir}) -> {outs[0].mlir}")
 
 
 # --- exponentials and logarithms -----------------------------------------------------------
@@ -365,10 +361,10 @@ class IntegerPow(Unary):
 
 
 abs_, sign, floor, ceil, is_finite = Abs.of(), Sign.of(), Floor.of(), Ceil.of(), IsFinite.of()
-round_, round_even = Round.of(RoundingMethod.AWAY_FROM_ZERO), Round.of(
-    RoundingMethod.TO_NEAREST_EVEN
+round_, round_even = (
+    Round.of(RoundingMethod.AWAY_FROM_ZERO),
+    Round.of(RoundingMethod.TO_NEAREST_EVEN),
 )
 exp, exp2, expm1, log, log1p = Exp.of(), Exp2.of(), Expm1.of(), Log.of(), Log1p.of()
 logistic, sqrt, rsqrt, cbrt = Logistic.of(), Sqrt.of(), Rsqrt.of(), Cbrt.of()
 square, reciprocal = Square.of(), IntegerPow.of(-1)
-

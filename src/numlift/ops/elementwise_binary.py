@@ -70,6 +70,7 @@ class Extreme(Binary):
     """Base of max and min; complex numbers are ordered by real, then imaginary part."""
 
     relation: ClassVar[Any]
+    direction: ClassVar[str]
 
     def derivative0(self, x: Any, y: Any, z: Any) -> Any:
         return self.share(x, y)
@@ -87,12 +88,27 @@ class Extreme(Binary):
             alone = apply(select, apply(self.relation, mine, other), number(0), number(1))
         return apply(select, apply(eq, mine, other), alone, number(0.5))
 
+    def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> str:
+        if outs[0].kind != "c":
+            return super().lower(ctx, operands, types, outs)
+        x, y = (Term(ctx, name, outs[0]) for name in operands)
+        return complex_extreme(x, y, self.direction).name
+
+
+def complex_extreme(x: Term, y: Term, direction: str) -> Term:
+    """x where it comes first in the order of real, then imaginary parts, else y; NaN wins."""
+    a, b, c, d = x.part("real"), x.part("imag"), y.part("real"), y.part("imag")
+    first = a.compare(direction, c) | (a.equal(c) & b.compare(direction, d))
+    nan_x, nan_y = a.is_nan() | b.is_nan(), c.is_nan() | d.is_nan()
+    return (nan_x | (first & ~nan_y)).where(x, y)
+
 
 class Max(Extreme):
     """The larger of x and y; NaN if one is NaN."""
 
     hlo = "stablehlo.maximum"
     relation = gt
+    direction = "GT"
 
 
 class Min(Extreme):
@@ -100,6 +116,7 @@ class Min(Extreme):
 
     hlo = "stablehlo.minimum"
     relation = lt
+    direction = "LT"
 
 
 class Pow(Binary):
@@ -328,6 +345,9 @@ class Clamp(Elementwise):
         low, x, high = primals
         z = apply(self, low, x, high)
         t = type_of(z)
+        if t.kind == "c":
+            m, dm = max_.jvp((x, low), (tangents[1], tangents[0]))
+            return z, spread(min_.jvp((m, high), (dm, tangents[2]))[1], t)
         zero, total = t.dtype.type(0), None
         below, above = apply(lt, x, high), apply(gt, x, low)
         conditions = (
@@ -340,6 +360,12 @@ class Clamp(Elementwise):
                 term = spread(apply(select, condition(), zero, d), t)
                 total = term if total is None else apply(add, total, term)
         return z, total
+
+    def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> str:
+        if outs[0].kind != "c":
+            return super().lower(ctx, operands, types, outs)
+        low, x, high = (Term(ctx, name, outs[0]) for name in operands)
+        return complex_extreme(complex_extreme(x, low, "GT"), high, "LT").name
 
 
 div, rem, max_, min_, pow_ = Div.of(), Rem.of(), Max.of(), Min.of(), Pow.of()

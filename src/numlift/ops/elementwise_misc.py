@@ -97,9 +97,7 @@ class BitcastConvertType(Op):
         (x,), (out,) = types, outs
         if x.dtype == out.dtype:
             return operands[0]
-        return ctx.emit(
-            f"stablehlo.bitcast_convert {operands[0]} : ({x.mlir}) -> {out.mlir}"
-        )
+        return ctx.emit(f"stablehlo.bitcast_convert {operands[0]} : ({x.mlir}) -> {out.mlir}")
 
 
 class ReducePrecision(Elementwise):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.types import ArrayType, array_type
+from ..structural.arith import real_dtype
 
 _ORDER = {"b": "UNSIGNED", "u": "UNSIGNED", "i": "SIGNED", "f": "FLOAT", "c": "FLOAT"}
 
@@ -55,6 +56,12 @@ class Term:
         """The same bits as another dtype of the same size."""
         out = array_type(self.type.shape, dtype)
         text = f"stablehlo.bitcast_convert {self.name} : ({self.type.mlir}) -> {out.mlir}"
+        return Term(self.ctx, self.ctx.emit(text), out)
+
+    def part(self, name: str) -> Term:
+        """Real or imaginary part ("real", "imag") of a complex term."""
+        out = array_type(self.type.shape, real_dtype(self.type.dtype))
+        text = f"stablehlo.{name} {self.name} : ({self.type.mlir}) -> {out.mlir}"
         return Term(self.ctx, self.ctx.emit(text), out)
 
     def where(self, on_true: Term | float, on_false: Term | float) -> Term:

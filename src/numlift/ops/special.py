@@ -284,9 +284,7 @@ class BetaDensity(RegularizedIncompleteBeta):
         factors = (
             lambda: apply(sub, apply(log, x), apply(sub, apply(digamma, a), both)),
             lambda: apply(sub, apply(log1p, apply(neg, x)), apply(sub, apply(digamma, b), both)),
-            lambda: apply(
-                sub, div_by(apply(sub, a, one), x), div_by(apply(sub, b, one), rest)
-            ),
+            lambda: apply(sub, div_by(apply(sub, a, one), x), div_by(apply(sub, b, one), rest)),
         )
         for factor, d in zip(factors, tangents, strict=True):
             if d is not None:

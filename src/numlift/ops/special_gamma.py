@@ -137,9 +137,7 @@ def _inverse_series(count: int) -> list[Fraction]:
     """alpha with r - 1 = sum alpha[n] eta**n where eta**2 / 2 = r - 1 - log r."""
     alpha = [Fraction(0), Fraction(1)]
     for m in range(2, count + 1):
-        known = sum(
-            (alpha[j] * (m + 1 - j) * alpha[m + 1 - j] for j in range(2, m)), Fraction(0)
-        )
+        known = sum((alpha[j] * (m + 1 - j) * alpha[m + 1 - j] for j in range(2, m)), Fraction(0))
         alpha.append((alpha[m - 1] - known) / (m + 1))
     return alpha
 
@@ -156,9 +154,7 @@ def temme_coefficients(orders: int, degree: int) -> list[list[float]]:
         odd *= 2 * k + 1
         gamma = odd * alpha[2 * k + 1] * (-1) ** k
         last = rows[-1]
-        rows.append(
-            [gamma * first[n] + (n + 2) * last[n + 2] for n in range(len(last) - 2)]
-        )
+        rows.append([gamma * first[n] + (n + 2) * last[n + 2] for n in range(len(last) - 2)])
     return [[float(c) for c in row[:degree]] for row in rows]
 
 
@@ -250,5 +246,3 @@ def derivative_in_a(a: Term, x: Term) -> Term:
     value = outside.where(0.0, -sample_derivative(a, safe) * density(a, safe))
     bad = ~((a > 0.0) & (x >= 0.0))
     return bad.where(math.nan, value)
-
-
