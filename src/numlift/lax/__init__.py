@@ -188,3 +188,29 @@ from .trigonometric import (
     tan,
     tanh,
 )
+from .reductions import (
+    argmax,
+    argmin,
+    cumlogsumexp,
+    cummax,
+    cummin,
+    cumprod,
+    cumsum,
+    reduce,
+    reduce_and,
+    reduce_max,
+    reduce_min,
+    reduce_or,
+    reduce_prod,
+    reduce_sum,
+    reduce_xor,
+)
+from .sorting import (
+    approx_max_k,
+    approx_min_k,
+    associative_scan,
+    sort,
+    sort_key_val,
+    top_k,
+)
+from .windows import reduce_window, reduce_window_shape_tuple
