@@ -21,7 +21,7 @@ from ..structural.shape import full
 from .arithmetic import divide, power
 from .index_parse import MaskIndex, parse
 from .index_update import Options, plan_update, update
-from .indexing import read
+from .indexing import getitem, read
 
 
 class AtProperty:
@@ -414,3 +414,9 @@ class AtIndex:
                     )
                 )
         return update(kind, x, self.index, values, options)
+
+
+def install(cls: type) -> None:
+    """Give arrays and traced values ``x[index]`` and ``x.at``."""
+    cls.__getitem__ = getitem  # type: ignore[attr-defined]
+    cls.at = property(AtProperty, doc=AtProperty.__doc__)  # type: ignore[attr-defined]

@@ -158,7 +158,7 @@ def _convert(entry: Any, t: ArrayType) -> Any:
         isinstance(entry, np.memmap) or hasattr(entry, "__array__") and not isinstance(entry, type)
     ):
         return _convert(np.asarray(entry), t)
-    shown = getattr(entry, "dtype", None)
+    shown = None if isinstance(entry, type) else getattr(entry, "dtype", None)
     raise broken(
         "an index is an integer, a slice, None, ..., or an array of integers or bools, not "
         + (f"an array of {shown}" if shown is not None else f"a {kind.__name__}"),

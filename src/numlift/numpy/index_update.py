@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import errors
+from ..api.library import library
 from ..core.dtypes import dtype_short_name, result_type_of
-from ..core.tracing import Value, apply, type_of
+from ..core.tracing import EVAL, Value, apply, current, type_of
 from ..core.types import ArrayType, array_type
 from ..ops.elementwise_binary import max_, min_
 from ..ops.indices import (
@@ -49,7 +50,16 @@ from .index_parse import (
     parse,
     traced_mask,
 )
-from .indexing import Layout, index_rows, layout_of, small, staging, static_slice
+from .indexing import (
+    Layout,
+    from_template,
+    index_rows,
+    layout_of,
+    on_device,
+    small,
+    static_slice,
+    template,
+)
 from .util import as_value, broadcast_to_shape
 
 mode_of = GatherScatterMode.from_any
@@ -75,6 +85,21 @@ def update(kind: type[Scatter], x: Any, index: Any, values: Any, options: Option
     """``x.at[index].set(values)``, or another kind of update."""
     t = x.type
     values = as_value(values, "at[...]", "values")
+    if current.get() is EVAL:
+        found = template(index)
+        if found is not None:
+            values = on_device(cast_values(values, t))
+            movable = options.wrap and t.sharding is None
+            window = _window(index, found, t) if movable else None
+            if window is not None:
+                numbers, rows, backwards, shapes = window
+                return _put_window(x, values, on_device(rows), kind, numbers, backwards, shapes)
+            return _put_template((x, values, *found[1]), found[0], kind, options)
+    return _update(kind, x, index, values, options)
+
+
+def _update(kind: type[Scatter], x: Any, index: Any, values: Any, options: Options) -> Any:
+    t = x.type
     try:
         parsed = parse(index, t, False, options.wrap)
     except MaskIndex as found:
@@ -127,6 +152,69 @@ def cast_values(values: Any, t: ArrayType) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return np.asarray(values).astype(t.dtype)[()]
+
+
+# ---- on known arrays: one program ---------------------------------------------------------------
+
+
+@library()
+def _put_template(values: tuple[Any, ...], key: Any, kind: type[Scatter], options: Options) -> Any:
+    """An update as one program."""
+    x, updates, *leaves = values
+    return _update(kind, x, from_template(key, leaves), updates, Options(*options))
+
+
+_windows: dict[tuple[Any, ...], Any] = {}
+
+
+def _window(index: Any, found: tuple[Any, list[Any]], t: ArrayType) -> Any:
+    """One window at known starts: (numbers, starts, reversed axes, shapes); None if it is not."""
+    key, leaves = found
+    if leaves:
+        return None
+    name = (t.shape, key)
+    if name not in _windows:
+        if len(_windows) >= 1 << 14:
+            _windows.clear()
+        _windows[name] = _plan_window(parse(index, t, False), t)
+    return _windows[name]
+
+
+def _plan_window(parsed: Parsed, t: ArrayType) -> Any:
+    items = parsed.items
+    spans = [i for i in items if type(i) is Span]
+    if parsed.dynamic or any(s.step != 1 or not s.size for s in spans):
+        return None
+    moving = [i for i in items if type(i) is Static or (type(i) is Span and not i.whole)]
+    starts = [i.value if type(i) is Static else i.start for i in moving]
+    rows = np.asarray(starts, np.int64 if any(s > LARGEST for s in starts) else INT32)
+    numbers = ScatterDimensionNumbers(
+        tuple(range(len(spans))),
+        tuple([i.axis for i in items if type(i) is Static]),
+        tuple([i.axis for i in moving]),
+    )
+    full_shape = tuple([i.size if type(i) is Span else 1 for i in items if type(i) in (Span, New)])
+    backwards = tuple([n for n, s in enumerate(spans) if s.backwards])
+    return numbers, rows, backwards, (full_shape, tuple([s.size for s in spans]))
+
+
+@library(3)
+def _put_window(
+    x: Any,
+    values: Any,
+    rows: Any,
+    kind: type[Scatter],
+    numbers: ScatterDimensionNumbers,
+    backwards: tuple[int, ...],
+    shapes: tuple[tuple[int, ...], tuple[int, ...]],
+) -> Any:
+    """An update of one window whose place is an operand: one program serves all places."""
+    whole, inner = shapes
+    values = _reshape(fit(values, whole, x.type), inner)
+    if backwards and type_of(values).ndim:
+        values = apply(Rev.of(backwards), values)
+    op = kind.of(ScatterDimensionNumbers(*numbers), CLIP, True, True, False)
+    return apply(op, x, rows, _spread(values, inner))
 
 
 # ---- masks ------------------------------------------------------------------------------------
@@ -202,8 +290,6 @@ def _basic(kind: type[Scatter], x: Any, items: Sequence[Item], values: Any) -> A
     if 0 in inner:
         return x
     strided = any(s.step != 1 for s in spans)
-    if not strided and kind is not ScatterSet and t.sharding is None and not staging():
-        return _one_scatter(kind, x, items, values)
     if kind is not ScatterSet:
         window = static_slice(items, t)
         old = x if window is None else apply(window, x)
@@ -213,28 +299,11 @@ def _basic(kind: type[Scatter], x: Any, items: Sequence[Item], values: Any) -> A
         sizes[s.axis] = s.size
     if strided:
         return _put_strided(x, items, _spread(values, tuple(sizes)))
-    if tuple(sizes) != t.shape and t.sharding is None and not staging():
-        return _one_scatter(ScatterSet, x, items, _reshape(values, inner))
     starts = [np.int32(0)] * t.ndim
     for item in items:
         if type(item) is not New:
             starts[item.axis] = small(item.start if type(item) is Span else item.value)
     return apply(DynamicUpdateSlice.of(False), x, _spread(values, tuple(sizes)), *starts)
-
-
-def _one_scatter(kind: type[Scatter], x: Any, items: Sequence[Item], values: Any) -> Any:
-    """One window whose place is an operand: one program serves all indices."""
-    spans = [i for i in items if type(i) is Span]
-    moving = [i for i in items if type(i) is Static or (type(i) is Span and not i.whole)]
-    starts = [i.value if type(i) is Static else i.start for i in moving]
-    rows = np.asarray(starts, np.int64 if any(s > LARGEST for s in starts) else INT32)
-    numbers = ScatterDimensionNumbers(
-        tuple(range(len(spans))),
-        tuple([i.axis for i in items if type(i) is Static]),
-        tuple([i.axis for i in moving]),
-    )
-    inner = tuple([s.size for s in spans])
-    return apply(kind.of(numbers, CLIP, True, True, False), x, rows, _spread(values, inner))
 
 
 def _put_strided(x: Any, items: Sequence[Item], values: Any) -> Any:

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import errors
+from .. import config, errors
+from ..api.library import library
 from ..core.staging import Stage
-from ..core.tracing import Interpreter, Value, apply, current, type_of
+from ..core.tracing import EVAL, Interpreter, Value, apply, current, type_of
 from ..core.types import ArrayType
 from ..lax.dot import as_sharding
 from ..lax.indexing import static_scalar
@@ -31,6 +33,7 @@ from ..ops.indices import (
 )
 from ..ops.shape import Rev
 from ..ops.slicing import DynamicSlice, Slice
+from ..runtime.transfer import as_array
 from ..structural.shape import Reshape, full
 from .index_parse import (
     Item,
@@ -120,6 +123,10 @@ def getitem(x: Any, index: Any) -> Any:
     t = x.type
     key = basic_key(index)
     if key is None:
+        if current.get() is EVAL:
+            found = template(index)
+            if found is not None:
+                return _read_template((x, *found[1]), found[0], None)
         return read(x, index)
     plan = _plans.get((t.shape, key))
     if plan is None:
@@ -129,7 +136,7 @@ def getitem(x: Any, index: Any) -> Any:
         _plans[t.shape, key] = plan
     steps = plan.steps
     if plan.gather is not None and t.sharding is None and not staging():
-        x = apply(plan.gather, x, plan.rows)
+        x = apply(plan.gather, x, on_device(plan.rows))
         steps = plan.rest
     for op in steps:
         x = apply(op, x)
@@ -191,6 +198,26 @@ def finishing(items: Sequence[Item]) -> tuple[Any, ...]:
     return tuple(found)
 
 
+_small: dict[tuple[Any, ...], Any] = {}
+_SMALL = 64
+
+
+def on_device(x: Any) -> Any:
+    """A NumPy array or scalar as an array on the default device; small ones are kept."""
+    if isinstance(x, Value):
+        return x
+    x = np.asarray(x)
+    if x.nbytes > _SMALL:
+        return as_array(x)
+    key = (x.dtype, x.shape, x.tobytes(), config.current())
+    found = _small.get(key)
+    if found is None:
+        if len(_small) >= _LIMIT:
+            _small.clear()
+        found = _small[key] = as_array(x)
+    return found
+
+
 # ---- other indices ----------------------------------------------------------------------------
 
 
@@ -226,6 +253,52 @@ def read(
     fill_value = static_scalar("get", "fill_value", fill_value)
     options = (chosen, fill_value, unique_indices, indices_are_sorted, wrap, out_sharding)
     return _gather(x, items, index, options)
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """Stands for an array in the template of an index."""
+
+    position: int
+
+
+def template(index: Any) -> tuple[Any, list[Any]] | None:
+    """An index with its integer arrays taken out: hashable, and the arrays; None if it is not."""
+    leaves: list[Any] = []
+    key: list[Any] = []
+    for e in index if type(index) is tuple else (index,):
+        kind = type(e)
+        if kind is int or e is None or e is Ellipsis:
+            key.append(e)
+        elif kind is slice:
+            parts = (e.start, e.stop, e.step)
+            if any(p is not None and type(p) is not int for p in parts):
+                return None
+            key.append(parts)
+        elif isinstance(e, (Value, np.ndarray)) and type_of(e).kind in "iu":
+            key.append(Leaf(len(leaves)))
+            leaves.append(on_device(e))
+        else:
+            return None
+    return tuple(key), leaves
+
+
+def from_template(key: Any, leaves: Sequence[Any]) -> tuple[Any, ...]:
+    """The index that a template stands for."""
+    return tuple(
+        [
+            leaves[e.position] if type(e) is Leaf else slice(*e) if type(e) is tuple else e
+            for e in key
+        ]
+    )
+
+
+@library()
+def _read_template(values: tuple[Any, ...], key: Any, options: Any) -> Any:
+    """A read as one program, when arrays are known."""
+    x, *leaves = values
+    index = from_template(key, leaves)
+    return read(x, index) if options is None else read(x, index, **dict(options))
 
 
 def _dynamic(x: Any, items: list[Item]) -> Any:

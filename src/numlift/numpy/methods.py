@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..core.tracing import Tracer, Value
-from . import operators, tracers
+from . import at, operators, tracers
 
 operators.install(Value)
 tracers.install(Tracer)
+at.install(Value)
