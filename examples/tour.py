@@ -320,7 +320,9 @@ def main() -> None:
     """Run the tour."""
     start = time.perf_counter()
     devices = nl.devices()
-    console.print(f"[bold]numlift {nl.__version__}[/] on {len(devices)} {devices[0].platform} devices")
+    console.print(
+        f"[bold]numlift {nl.__version__}[/] on {len(devices)} {devices[0].platform} devices"
+    )
     derivatives()
     compilation()
     batching()

@@ -206,11 +206,10 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
         directions = [
             _direction(x, d, "linearize") for x, d in zip(point.values, d_leaves, strict=True)
         ]
-        found = point.linear.push_forward([d for d, a in zip(directions, point.active, strict=True) if a])
-        d_outs = [
-            _output_tangent(d, t)
-            for d, t in zip(found, point.linear.out_types, strict=True)
-        ]
+        found = point.linear.push_forward(
+            [d for d, a in zip(directions, point.active, strict=True) if a]
+        )
+        d_outs = [_output_tangent(d, t) for d, t in zip(found, point.linear.out_types, strict=True)]
         return tree_unflatten(point.out_tree, d_outs)
 
     result = point.result(), f_jvp
@@ -234,9 +233,7 @@ class _Point:
         return tree_unflatten(self.out_tree, self.outs)
 
 
-def _linearize_at(
-    fun: Callable[..., Any], args: Any, transformation: str, has_aux: bool
-) -> _Point:
+def _linearize_at(fun: Callable[..., Any], args: Any, transformation: str, has_aux: bool) -> _Point:
     point = _Point()
     leaves, tree = tree_flatten(args)
     for x in leaves:
@@ -278,7 +275,9 @@ def _split_aux(result: Any, transformation: str) -> tuple[Any, Any]:
 
 
 @door
-def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False, reduce_axes: Any = ()) -> Any:
+def vjp(
+    fun: Callable[..., Any], *primals: Any, has_aux: bool = False, reduce_axes: Any = ()
+) -> Any:
     """Value at a point and the function that pulls cotangents back, in reverse mode.
 
     Args:
@@ -322,9 +321,7 @@ def _pull_back(point: _Point, ct: Any) -> Any:
                 {"result": point.out_tree, "cotangent": ct_tree},
             )
         )
-    checked = [
-        _cotangent(c, t) for c, t in zip(cts, point.linear.out_types, strict=True)
-    ]
+    checked = [_cotangent(c, t) for c, t in zip(cts, point.linear.out_types, strict=True)]
     found = iter(point.linear.pull_back(checked))
     results = []
     for x, a in zip(point.values, point.active, strict=True):
@@ -460,7 +457,9 @@ def _argnums(argnums: Any) -> tuple[int, ...]:
         return (operator.index(argnums),)
     except TypeError:
         raise errors.ArgumentError(
-            errors.explain("grad", "argnums must be an int or a sequence of ints", {"argnums": argnums})
+            errors.explain(
+                "grad", "argnums must be an int or a sequence of ints", {"argnums": argnums}
+            )
         ) from None
 
 
@@ -705,9 +704,7 @@ def hessian(
         [[6. 4.]
          [4. 0.]]
     """
-    return jacfwd(
-        jacrev(fun, argnums, has_aux, holomorphic), argnums, has_aux, holomorphic
-    )
+    return jacfwd(jacrev(fun, argnums, has_aux, holomorphic), argnums, has_aux, holomorphic)
 
 
 __all__ = [

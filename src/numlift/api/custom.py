@@ -7,7 +7,6 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-
 from .. import errors
 from ..core.dtypes import float0
 from ..core.tracing import Tracer, current, type_of
@@ -64,9 +63,12 @@ class _Custom:
             raise errors.ArgumentError(
                 errors.explain(type(self).__name__, "expected a function", {"fun": fun})
             )
-        functools.update_wrapper(self, fun)
+        functools.update_wrapper(self, fun)  # type: ignore[arg-type]
         self.fun, self.name = fun, name_of(fun)
         self.nondiff = _positions(fun, tuple(nondiff_argnums), tuple(nondiff_argnames))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
@@ -158,17 +160,13 @@ class custom_jvp(_Custom):  # noqa: N801  (reads as a decorator)
             primals, tangents = tree_unflatten(tree, xs[:n]), tree_unflatten(tree, xs[n:])
             return self._checked(self._rule(*fixed, primals, tangents), out_trees)  # type: ignore[misc]
 
-        outs = current.get().apply_custom(
-            JvpRule(function, rule, self.name), _operands(leaves)
-        )
+        outs = current.get().apply_custom(JvpRule(function, rule, self.name), _operands(leaves))
         return tree_unflatten(out_trees[0], outs)
 
     def _checked(self, pair: Any, out_trees: list[Any]) -> list[Any]:
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise errors.ArgumentError(
-                errors.explain(
-                    f"jvp rule of {self.name}", "must return a pair (result, tangent)"
-                )
+                errors.explain(f"jvp rule of {self.name}", "must return a pair (result, tangent)")
             )
         outs, tree = flatten_output(pair[0], self.name, "custom_jvp")
         d_outs, d_tree = tree_flatten(pair[1])

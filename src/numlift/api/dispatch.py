@@ -92,9 +92,7 @@ class Jitted:
         for x in leaves:
             if type(x) is not Array:
                 staged = staged or isinstance(x, Tracer)
-                check_argument(
-                    x, lambda x=x: argument_path(args, kwargs, x), f"jit({self.name})"
-                )
+                check_argument(x, lambda x=x: argument_path(args, kwargs, x), f"jit({self.name})")
         if staged:
             return self.stage(statics, tree, leaves)
         arrays = [x if type(x) is Array else as_array(x) for x in leaves]

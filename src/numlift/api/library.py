@@ -15,9 +15,9 @@ from ..runtime.array import Array
 from ..runtime.buffers import check_alive
 from ..runtime.transfer import as_array
 from ..tree import raw_flatten
-from .eager import number_check
 from .dispatch import Entry
 from .door import door
+from .eager import number_check
 from .program import Program, compile_graph
 from .tracing import trace_function
 

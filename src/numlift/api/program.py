@@ -154,7 +154,7 @@ def compile_graph(
         donated: indices of arguments whose memory may be reused.
         keep_unused: pass arguments that the graph does not use.
         compiler_options: flags for XLA.
-        use_context_mesh: without committed arguments, run on the mesh of `set_mesh` if there is one.
+        use_context_mesh: without committed arguments, run on the mesh of `set_mesh`, if any.
     """
     module, plan = lower_for(
         graph,
@@ -315,7 +315,7 @@ def choose_devices(
         orders = several
     if orders:
         order, sharding = next(iter(orders.items()))
-        meshes = [s.mesh for s in shardings if isinstance(s, NamedSharding)]
+        meshes: list[Any] = [s.mesh for s in shardings if isinstance(s, NamedSharding)]
         if meshes:
             return order, meshes[0]
         if isinstance(context, Mesh) and context.device_tuple == order:
@@ -333,9 +333,7 @@ def flat_mesh(order: tuple[Any, ...]) -> Mesh:
     return Mesh(np.array(order, dtype=object), ("devices",))
 
 
-def target(
-    have: Placement, order: tuple[Any, ...], mesh: Mesh | None, wanted: Any
-) -> Placement:
+def target(have: Placement, order: tuple[Any, ...], mesh: Mesh | None, wanted: Any) -> Placement:
     """Where an argument must be when the program runs."""
     if wanted is not None and not isinstance(wanted, NamedSharding):
         return placement(have.type, wanted, True)
@@ -368,9 +366,7 @@ def out_sharding(t: Any, order: tuple[Any, ...], mesh: Mesh | None, wanted: Any)
     return None
 
 
-def match_donated(
-    graph: Graph, donated: Sequence[int], mesh: Mesh | None
-) -> dict[int, int | None]:
+def match_donated(graph: Graph, donated: Sequence[int], mesh: Mesh | None) -> dict[int, int | None]:
     """Which output takes over the memory of which donated input."""
     free = list(range(len(graph.outputs)))
     found: dict[int, int | None] = {}

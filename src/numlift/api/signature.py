@@ -32,7 +32,13 @@ class Statics:
         argnames: str | Sequence[str] | None,
     ):
         nums = () if argnums is None else (argnums,) if isinstance(argnums, int) else tuple(argnums)
-        names = () if argnames is None else (argnames,) if isinstance(argnames, str) else tuple(argnames)
+        names = (
+            ()
+            if argnames is None
+            else (argnames,)
+            if isinstance(argnames, str)
+            else tuple(argnames)
+        )
         known = parameter_names(fun)
         self.function = getattr(fun, "__name__", type(fun).__name__)
         self._check(fun, nums, names, known)

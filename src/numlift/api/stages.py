@@ -254,9 +254,12 @@ def attach_stages(made: Any, info: Jitted) -> Callable[..., Any]:
         info.entries.clear()
         info.traces.clear()
 
-    made.trace, made.lower, made.eval_shape, made.clear_cache = trace, lower, eval_shape, clear_cache
+    made.trace, made.lower, made.eval_shape, made.clear_cache = (
+        trace,
+        lower,
+        eval_shape,
+        clear_cache,
+    )
     made._cache_size = lambda: len(info.entries)
     made._info = info
     return made
-
-

@@ -83,9 +83,7 @@ def flatten_output(result: Any, name: str, label: str) -> tuple[list[Any], Any]:
         if not isinstance(x, Value) and not isinstance(x, _NUMBERS):
             if hasattr(x, "__numlift_array__"):
                 continue
-            path = next(
-                keystr(p) for p, leaf in tree_flatten_with_path(result)[0] if leaf is x
-            )
+            path = next(keystr(p) for p, leaf in tree_flatten_with_path(result)[0] if leaf is x)
             raise errors.ArgumentError(
                 errors.explain(
                     f"{label}({name})",
@@ -124,6 +122,8 @@ def argument_path(args: tuple[Any, ...], kwargs: dict[str, Any], leaf: Any) -> s
         if x is leaf:
             kind, position, *rest = path
             first = keystr((position,))
-            head = f"argument {first.strip('[]')}" if keystr((kind,)) == "[0]" else f"keyword {first}"
+            head = (
+                f"argument {first.strip('[]')}" if keystr((kind,)) == "[0]" else f"keyword {first}"
+            )
             return head + keystr(tuple(rest))
     return "an argument"

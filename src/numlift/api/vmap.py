@@ -98,9 +98,7 @@ def vmap(
         outs, out_dims = vmap_flat(flat, size, values, dims, axis_name, spmd_axis_name)
         wanted = _output_dims(out_axes, out_tree[0], outs, out_dims, name)
         placed = [
-            place_batch(
-                x if isinstance(x, (Array, Tracer)) else concrete(x, "vmap"), d, size, to
-            )
+            place_batch(x if isinstance(x, (Array, Tracer)) else concrete(x, "vmap"), d, size, to)
             for x, d, to in zip(outs, out_dims, wanted, strict=True)
         ]
         return tree_unflatten(out_tree[0], placed)

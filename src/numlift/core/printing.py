@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from .graph import Atom, Equation, Graph, Var
 
 
-
 class Names:
     """Hands out a, b, ..., z, ba, bb, ... to variables in order of appearance."""
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import config, errors
+from .. import errors
+from ..config import current as current_flags
 from .graph import Atom, Equation, Graph, Literal, Var
 from .op import Op
 from .source import Source, internal_files
@@ -135,7 +136,7 @@ class Stage(Interpreter):
 
 
 def _scalar_literal(x: Any, kind: type) -> Literal:
-    key = (kind, x, config.current().enable_x64)
+    key = (kind, x, current_flags().enable_x64)
     found = _literals.get(key)
     # 0.0 == -0.0, but they are different numbers: do not share that entry.
     if found is None or x == 0 or x != x:

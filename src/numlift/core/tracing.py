@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import config, errors
+from .. import errors
+from ..config import State
+from ..config import current as current_flags
 from .dtypes import canonicalize_dtype, python_scalar_dtype
 from .op import Op
 from .source import Source, describe
@@ -160,6 +162,6 @@ def leaked(x: Tracer) -> errors.UnexpectedTracerError:
     )
 
 
-def trace_state() -> config.State:
+def trace_state() -> State:
     """Flags that change what is traced; part of every cache key."""
-    return config.current()
+    return current_flags()

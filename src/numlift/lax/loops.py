@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from .. import config, errors
-from ..api.vmap import vmap
 from ..api.tracing import TracedFunction, name_of, trace_function
+from ..api.vmap import vmap
 from ..core.graph import Graph
 from ..core.staging import trace_to_graph
 from ..core.tracing import Tracer, apply, current, named_axes, type_of
@@ -25,15 +25,17 @@ from ..ops.slicing import Slice
 from ..ops.while_loop import While
 from ..runtime.array import Array
 from ..runtime.transfer import as_array
+from ..sharding import rules
 from ..structural.arith import add, convert
 from ..structural.shape import reshape
-from ..sharding import rules
 from ..tree import keystr, tree_flatten, tree_flatten_with_path, tree_leaves, tree_unflatten
 
 _traces: weakref.WeakKeyDictionary[Any, dict[Any, TracedFunction]] = weakref.WeakKeyDictionary()
 
 
-def _trace(fun: Callable[..., Any], args: tuple[Any, ...], types: Sequence[ArrayType], label: str) -> TracedFunction:
+def _trace(
+    fun: Callable[..., Any], args: tuple[Any, ...], types: Sequence[ArrayType], label: str
+) -> TracedFunction:
     """Trace `fun(*args)` for argument types; remembered for as long as `fun` lives."""
     tree = tree_flatten((args, {}))[1]
     axes = tuple(named_axes().items())
@@ -64,7 +66,12 @@ def _values(tree: Any, function: str) -> tuple[list[Any], Any]:
 
 
 def _check_carry(
-    function: str, body_name: str, in_tree: Any, out_tree: Any, ins: Sequence[ArrayType], outs: Sequence[ArrayType]
+    function: str,
+    body_name: str,
+    in_tree: Any,
+    out_tree: Any,
+    ins: Sequence[ArrayType],
+    outs: Sequence[ArrayType],
 ) -> None:
     """Raise unless the carry comes out as it went in; shows the path and both types."""
     if in_tree != out_tree:
@@ -196,9 +203,7 @@ def scan(
     n_c, n_k = len(traced.captured), len(carry)
     per_round = steps if unroll is True else max(1, int(unroll))
     key = ("scan op", steps, reverse, n_c, n_k, per_round)
-    op = traced.graph.cached(
-        key, lambda: Scan(traced.graph, steps, reverse, n_c, n_k, per_round)
-    )
+    op = traced.graph.cached(key, lambda: Scan(traced.graph, steps, reverse, n_c, n_k, per_round))
     outs = apply(op, *traced.captured, *carry, *x_leaves)
     return tree_unflatten(in_tree, outs[:n_k]), tree_unflatten(y_trees[0], outs[n_k:])
 
@@ -506,9 +511,11 @@ def _branch(function: str, index: Any, branches: Sequence[Any], operands: tuple[
         captured += [x for x in t.captured if not any(x is y for y in captured)]
     where = {id(x): i for i, x in enumerate(captured)}
     captured_types = [type_of(x) for x in captured]
-    key = ("branches", tuple(t.graph for t in traces), *(
-        tuple(where[id(x)] for x in t.captured) for t in traces
-    ))
+    key = (
+        "branches",
+        tuple(t.graph for t in traces),
+        *(tuple(where[id(x)] for x in t.captured) for t in traces),
+    )
     wanted = _branch_types(traces)
     graphs = traces[0].graph.cached(
         key,
@@ -521,7 +528,9 @@ def _branch(function: str, index: Any, branches: Sequence[Any], operands: tuple[
 def _branch_types(traces: Sequence[TracedFunction]) -> list[ArrayType]:
     """Result types: weak only where every branch's result is weak."""
     return [
-        ts[0] if all(t is ts[0] for t in ts) else ts[0].update(weak_type=all(t.weak_type for t in ts))
+        ts[0]
+        if all(t is ts[0] for t in ts)
+        else ts[0].update(weak_type=all(t.weak_type for t in ts))
         for ts in zip(*(t.graph.out_types for t in traces), strict=True)
     ]
 
@@ -577,7 +586,7 @@ def _check_branches(function: str, branches: Sequence[Any], traces: Sequence[Any
             )
 
 
-def map(f: Callable[..., Any], xs: Any, *, batch_size: int | None = None) -> Any:  # noqa: A001
+def map(f: Callable[..., Any], xs: Any, *, batch_size: int | None = None) -> Any:
     """``stack([f(x) for x in xs])`` as a compiled loop, one element (or batch) at a time.
 
     Args:

@@ -144,7 +144,9 @@ def pmin(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
 def _axis(function: str, axis: Any, ndim: int) -> int:
     i = operator.index(axis)
     if not -ndim <= i < ndim:
-        raise errors.AxisError(errors.explain(function, f"axis {i} is out of range for rank {ndim}"))
+        raise errors.AxisError(
+            errors.explain(function, f"axis {i} is out of range for rank {ndim}")
+        )
     return i % ndim
 
 
@@ -211,7 +213,9 @@ def pshuffle(x: Any, axis_name: Any, perm: Sequence[int]) -> Any:
     _, size = _one("pshuffle", axis_name)
     if sorted(perm) != list(range(size)):
         raise errors.ValueArgumentError(
-            errors.explain("pshuffle", f"perm must be a permutation of range({size})", {"perm": perm})
+            errors.explain(
+                "pshuffle", f"perm must be a permutation of range({size})", {"perm": perm}
+            )
         )
     return ppermute(x, axis_name, [(int(p), i) for i, p in enumerate(perm)])
 

@@ -4,10 +4,43 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import errors
+import numpy as np
+
+from .. import config, errors
 from ..core.tracing import Value, type_of
 from ..core.types import ArrayType
 from .util import as_value, broadcast_operands, promote, to_inexact
+
+_state = config.current
+_F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
+_I32, _I64 = np.dtype(np.int32), np.dtype(np.int64)
+_C64, _C128 = np.dtype(np.complex64), np.dtype(np.complex128)
+_I32_RANGE = range(-(2**31), 2**31)
+_I64_RANGE = range(-(2**63), 2**63)
+
+
+def number_beside(t: ArrayType, x: Any) -> Any:
+    """Python number `x` as an operand next to an array of type `t`.
+
+    None if the array itself would have to change its dtype, so that both must be promoted.
+    """
+    kind, dtype = type(x), t.dtype
+    if t.kind == "f":
+        if kind is float or kind is int:
+            if dtype is (_F64 if _state().enable_x64 else _F32):
+                return float(x)
+            return None if t.weak_type else dtype.type(x)
+    elif t.kind == "i":
+        if kind is int:
+            if dtype is _I32 and not _state().enable_x64:
+                return x if x in _I32_RANGE else None
+            if dtype is _I64:
+                return x if x in _I64_RANGE else None
+    elif t.kind == "c" and kind in (int, float, complex):
+        if dtype is (_C128 if _state().enable_x64 else _C64):
+            return complex(x)
+        return None if t.weak_type else dtype.type(x)
+    return None
 
 
 def inexact(x: Any, function: str) -> Any:
@@ -41,14 +74,31 @@ def pair(x: Any, y: Any, function: str) -> Any:
     """Two operands of one dtype and (rank 0 aside) one shape."""
     if isinstance(x, Value) and isinstance(y, Value) and x.type is y.type:
         return x, y
+    near = _with_number(x, y)
+    if near is not None:
+        return near
     x, y = promote(as_value(x, function, "x1"), as_value(y, function, "x2"))
     return broadcast_operands(function, x, y)
+
+
+def _with_number(x: Any, y: Any) -> Any:
+    """An array and a Python number that takes its dtype, as a pair; else None."""
+    if isinstance(x, Value):
+        number = number_beside(x.type, y)
+        return None if number is None else (x, number)
+    if isinstance(y, Value):
+        number = number_beside(y.type, x)
+        return None if number is None else (number, y)
+    return None
 
 
 def inexact_pair(x: Any, y: Any, function: str) -> Any:
     """`pair` with integers and bools as the default float."""
     if isinstance(x, Value) and isinstance(y, Value) and x.type is y.type and x.type.inexact:
         return x, y
+    near = _with_number(x, y)
+    if near is not None and (type_of(x).inexact and type_of(y).inexact):
+        return near
     x, y = to_inexact(as_value(x, function, "x1"), as_value(y, function, "x2"))
     return broadcast_operands(function, x, y)
 

@@ -11,47 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from .. import config
 from ..core.tracing import Value, current
-from ..core.types import ArrayType
 from ..ops import compare, elementwise
 from ..ops import elementwise_binary as binary
 from ..ops.elementwise import IntegerPow
 from ..structural import arith
 from . import arithmetic, logic
+from .operands import number_beside
 
 _current = current.get
-_state = config.current
-_F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
-_I32, _I64 = np.dtype(np.int32), np.dtype(np.int64)
-_C64, _C128 = np.dtype(np.complex64), np.dtype(np.complex128)
-_I32_RANGE = range(-(2**31), 2**31)
-_I64_RANGE = range(-(2**63), 2**63)
 _ARRAYS = (Value, np.ndarray, np.generic, bool, int, float, complex)
-
-
-def number_beside(t: ArrayType, x: Any) -> Any:
-    """Python number `x` as an operand next to an array of type `t`.
-
-    None if the array itself would have to change its dtype, so that both must be promoted.
-    """
-    kind, dtype = type(x), t.dtype
-    if t.kind == "f":
-        if kind is float or kind is int:
-            if dtype is (_F64 if _state().enable_x64 else _F32):
-                return float(x)
-            return None if t.weak_type else dtype.type(x)
-    elif t.kind == "i":
-        if kind is int:
-            if dtype is _I32 and not _state().enable_x64:
-                return x if x in _I32_RANGE else None
-            if dtype is _I64:
-                return x if x in _I64_RANGE else None
-    elif t.kind == "c" and kind in (int, float, complex):
-        if dtype is (_C128 if _state().enable_x64 else _C64):
-            return complex(x)
-        return None if t.weak_type else dtype.type(x)
-    return None
 
 
 def _is_operand(x: Any) -> bool:

@@ -57,7 +57,9 @@ class Call(HigherOrder):
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         active = tuple(d is not None for d in tangents)
         graph, out_active = jvp_graph(self.graph, active)
-        found = apply(call_of(graph, self.inline), *primals, *(d for d in tangents if d is not None))
+        found = apply(
+            call_of(graph, self.inline), *primals, *(d for d in tangents if d is not None)
+        )
         n = len(self.graph.outputs)
         rest = iter(found[n:])
         return found[:n], [next(rest) if a else None for a in out_active]
@@ -99,5 +101,5 @@ class Call(HigherOrder):
 
 
 def call_of(graph: Graph, inline: bool = False) -> Call:
-    """The one `Call` of a graph (kept with the graph, so that compiled programs are found again)."""
+    """The one `Call` of a graph, kept with it so that compiled programs are found again."""
     return graph.cached(("call", inline), lambda: Call(graph, inline))

@@ -145,8 +145,10 @@ class AllGather(Collective):
         self, batch: Batch, args: Sequence[Any], dims: Sequence[int | None]
     ) -> tuple[Any, Any]:
         (x,), (d,) = args, dims
-        out = move_batch(batch_first(x, None, self.size), 0, self.axis) if d is None else (
-            move_batch(x, d, self.axis)
+        out = (
+            move_batch(batch_first(x, None, self.size), 0, self.axis)
+            if d is None
+            else (move_batch(x, d, self.axis))
         )
         if self.tiled:
             shape = list(type_of(out).shape)
@@ -299,4 +301,3 @@ class AllToAll(Collective):
             joined[at : at + 2] = [joined[at] * joined[at + 1]]
             x = reshape(x, tuple(joined))
         return x, 0
-

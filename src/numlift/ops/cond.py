@@ -101,9 +101,7 @@ class Cond(HigherOrder):
             def run(*args: Any, graph: Graph = graph, active: Any = active) -> list[Any]:
                 have = iter(graph.run(current.get().apply, args))
                 cts = [next(have) if a else None for a in active]
-                return [
-                    instantiate(c, t) for c, t, w in zip(cts, types, wanted, strict=True) if w
-                ]
+                return [instantiate(c, t) for c, t, w in zip(cts, types, wanted, strict=True) if w]
 
             branches.append(trace_to_graph(run, graph.in_types, name=graph.name)[0])
         return cond_of(tuple(branches)), wanted
@@ -175,7 +173,9 @@ def _shared_slots(
         free = list(range(len(slots)))
         mine = []
         for t in part.primal.out_types[n_out:]:
-            at = next((i for i in free if slots[i].shape == t.shape and slots[i].dtype == t.dtype), None)
+            at = next(
+                (i for i in free if slots[i].shape == t.shape and slots[i].dtype == t.dtype), None
+            )
             if at is None:
                 at = len(slots)
                 slots.append(t.update(weak_type=False))
@@ -213,5 +213,3 @@ def _tangent_branch(part: LinearizedGraph, slots: list[ArrayType], at: list[int]
     d_types = part.tangent.in_types[len(part.residual_inputs) :]
     types = [*part.primal.in_types, *slots, *d_types]
     return trace_to_graph(run, types, name=part.primal.name)[0]
-
-

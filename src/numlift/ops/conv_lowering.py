@@ -71,7 +71,7 @@ def _storage(platform: str, natural: Any, out: Any) -> tuple[Any, Any]:
         if kind in "iu" and bits <= 16 and dtype_kind(out) in "iu":
             # Exact: products have at most 32 bits, and float64 holds 53.
             return np.dtype("f8"), np.dtype("f8")
-        if enter != leave or bits == 8 and kind == "f":
+        if enter != leave or (bits == 8 and kind == "f"):
             wide = max(enter, leave, np.dtype("f4"), key=bit_width)
             return wide, wide
     return enter, leave

@@ -96,9 +96,7 @@ class JvpRule(CustomRule):
         found = list(self.rule(*primals, *given))
         half = len(found) // 2
         outs, d_outs = found[:half], found[half:]
-        return outs, [
-            d if type_of(x).inexact else None for x, d in zip(outs, d_outs, strict=True)
-        ]
+        return outs, [d if type_of(x).inexact else None for x, d in zip(outs, d_outs, strict=True)]
 
     def batched(self, size: int, dims: Sequence[int | None], axis: Any) -> JvpRule:
         return JvpRule(
@@ -166,13 +164,9 @@ class VjpRule(CustomRule):
     ) -> tuple[Sequence[Any], Sequence[Any]]:
         outs, residuals = self.forward(*primals)
         types = [type_of(x) for x in primals]
-        given = [
-            instantiate(d, t) for d, t in zip(tangents, types, strict=True) if t.inexact
-        ]
+        given = [instantiate(d, t) for d, t in zip(tangents, types, strict=True) if t.inexact]
         out_types = tuple(type_of(x) for x in outs)
-        op = VjpTangent(
-            self.backward, tuple(types), out_types, len(residuals), self.name
-        )
+        op = VjpTangent(self.backward, tuple(types), out_types, len(residuals), self.name)
         found = iter(apply(op, *residuals, *given))
         return outs, [next(found) if t.inexact else None for t in out_types]
 

@@ -27,7 +27,9 @@ class Constrain(Structural):
 
     def vmap(self, size: int, args: Sequence[Any], dims: Sequence[int | None]) -> tuple[Any, Any]:
         x = batch_first(args[0], dims[0], size)
-        return apply(Constrain.of(rules.named(self.sharding.mesh, (None, *self.sharding.spec))), x), 0
+        return apply(
+            Constrain.of(rules.named(self.sharding.mesh, (None, *self.sharding.spec))), x
+        ), 0
 
     def physical(self, *types: ArrayType) -> Op:
         return self

@@ -76,7 +76,9 @@ class Scan(HigherOrder):
         c, k = self.n_consts, self.n_consts + self.n_carry
         return list(values[:c]), list(values[c:k]), list(values[k:])
 
-    def with_body(self, body: Graph, n_consts: int, n_carry: int, reverse: bool | None = None) -> Scan:
+    def with_body(
+        self, body: Graph, n_consts: int, n_carry: int, reverse: bool | None = None
+    ) -> Scan:
         """The same loop around another body."""
         back = self.reverse if reverse is None else reverse
         return body.cached(
@@ -95,9 +97,7 @@ class Scan(HigherOrder):
         consts, carry, xs = self.parts([d is not None for d in tangents])
         while True:
             active = (*consts, *carry, *xs)
-            body, out_active = jvp_graph(
-                self.body, active, (*carry, *([False] * (n_out - k)))
-            )
+            body, out_active = jvp_graph(self.body, active, (*carry, *([False] * (n_out - k))))
             grown = [a or b for a, b in zip(carry, out_active[:k], strict=True)]
             if grown == carry:
                 break
@@ -171,9 +171,7 @@ class Scan(HigherOrder):
         _, init, _ = self.parts(primals)
         args = [*invariant, *(d for d in d_consts if d is not None)]
         args += [
-            instantiate(d, type_of(x))
-            for d, x, a in zip(d_init, init, carry, strict=True)
-            if a
+            instantiate(d, type_of(x)) for d, x, a in zip(d_init, init, carry, strict=True) if a
         ]
         args += [*stacks, *(d for d in d_xs if d is not None)]
         d_found = apply(scan, *args)
@@ -298,7 +296,9 @@ class Scan(HigherOrder):
         index = array_type((), np.int32)
         first = ctx.full(self.length - 1 if self.reverse else 0, index)
 
-        def one(b: Any, i: str, cs: list[str], ks: list[str], xs_: list[str], ys_: list[str]) -> Any:
+        def one(
+            b: Any, i: str, cs: list[str], ks: list[str], xs_: list[str], ys_: list[str]
+        ) -> Any:
             rows = [_row(b, x, t, i) for x, t in zip(xs_, x_types, strict=True)]
             found = b.inline(self.body, [*cs, *ks, *rows])
             new_ys = [
@@ -417,11 +417,7 @@ def _with_tangents(
         *consts,
         *(d for d in d_consts if d is not None),
         *init,
-        *(
-            instantiate(d, type_of(x))
-            for d, x, a in zip(d_init, init, carry, strict=True)
-            if a
-        ),
+        *(instantiate(d, type_of(x)) for d, x, a in zip(d_init, init, carry, strict=True) if a),
         *xs,
         *(d for d in d_xs if d is not None),
     ]

@@ -36,7 +36,7 @@ class While(HigherOrder):
     def __init__(self, condition: Graph, body: Graph, n_condition: int, n_body: int):
         super().__init__(condition, body, n_condition, n_body)
         self.effects = condition.effects | body.effects
-        self.axis_names = tuple({n: 0 for n in (*condition.axis_names, *body.axis_names)})
+        self.axis_names = tuple(dict.fromkeys((*condition.axis_names, *body.axis_names), 0))
 
     def parts(self, values: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
         """Split inputs into condition consts, body consts and carry."""
@@ -185,5 +185,3 @@ def _with_unused(graph: Graph, types: Sequence[ArrayType]) -> Graph:
         name=graph.name,
     )
     return made
-
-

@@ -174,9 +174,7 @@ class Select(Elementwise):
         if not t.inexact:
             return out, None
         zero = t.dtype.type(0)
-        return out, spread(
-            apply(self, which, *[zero if d is None else d for d in tangents[1:]]), t
-        )
+        return out, spread(apply(self, which, *[zero if d is None else d for d in tangents[1:]]), t)
 
     def transpose(self, ct: Any, *inputs: Any) -> Sequence[Any]:
         which, *cases = inputs

@@ -61,9 +61,7 @@ class Broadcast(Structural):
     def transpose(self, ct: Any, *inputs: Any) -> Sequence[Any]:
         (x,) = inputs
         t = x.type
-        kept = {
-            d for d, n in zip(self.dims, t.shape, strict=True) if n == self.shape[d]
-        }
+        kept = {d for d, n in zip(self.dims, t.shape, strict=True) if n == self.shape[d]}
         summed = tuple(i for i, n in enumerate(self.shape) if i not in kept and n != 1)
         if summed:
             ct = apply(ReduceSum.of(summed), ct)
@@ -116,7 +114,9 @@ class Reshape(Structural):
                 continue
             if not new or sharded != old[:1]:
                 raise rules.conflict(
-                    f"reshape to {self.shape}", f"cannot keep the sharding of axis {sharded[0]}", types
+                    f"reshape to {self.shape}",
+                    f"cannot keep the sharding of axis {sharded[0]}",
+                    types,
                 )
             entries[new[0]] = rules.spec_of(x)[old[0]]
         sharding = rules.named(x.sharding.mesh, entries)
@@ -136,9 +136,7 @@ class Reshape(Structural):
         return Reshape.of(self.shape + types[0].dtype.key_shape, None)
 
     def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> str:
-        return ctx.emit(
-            f"stablehlo.reshape {operands[0]} : ({types[0].mlir}) -> {outs[0].mlir}"
-        )
+        return ctx.emit(f"stablehlo.reshape {operands[0]} : ({types[0].mlir}) -> {outs[0].mlir}")
 
 
 def _groups(old: tuple[int, ...], new: tuple[int, ...]) -> list[tuple[list[int], list[int]]]:

@@ -145,9 +145,7 @@ def jvp_graph(
     """
     n = len(graph.inputs)
     if isinstance(instantiate_outputs, bool):
-        instantiate_outputs = tuple(
-            instantiate_outputs and t.inexact for t in graph.out_types
-        )
+        instantiate_outputs = tuple(instantiate_outputs and t.inexact for t in graph.out_types)
 
     def make() -> tuple[Graph, tuple[bool, ...]]:
         out_active: list[bool] = []

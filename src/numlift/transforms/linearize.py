@@ -171,9 +171,7 @@ def linearize_graph(
             position = {id(x): i for i, x in enumerate(args)}
             found["linear"] = linear
             found["inputs"] = [position.get(id(r)) for r in residuals]
-            kept = [
-                r for r, i in zip(residuals, found["inputs"], strict=True) if i is None
-            ]
+            kept = [r for r, i in zip(residuals, found["inputs"], strict=True) if i is None]
             return [*outs, *kept]
 
         primal, captured = trace_to_graph(run, graph.in_types, label="grad", name=graph.name)

@@ -15,7 +15,7 @@ from .jvp import instantiate, tangent_type
 
 def backward(
     equations: Sequence[Equation],
-    known: Mapping[Var, Any],
+    known: Mapping[Any, Any],
     outputs: Sequence[Any],
     cotangents: Sequence[Any],
     inputs: Sequence[Var],
@@ -78,7 +78,7 @@ def transpose_graph(
 
         def run(*args: Any) -> list[Any]:
             known_values, cts = iter(args[:n_known]), iter(args[n_known:])
-            known = {
+            known: dict[Any, Any] = {
                 v: next(known_values)
                 for v, is_linear in zip(graph.inputs, linear, strict=True)
                 if not is_linear
@@ -103,9 +103,7 @@ def transpose_graph(
             return [c for c in found if c is not None]
 
         types = [t for t, is_linear in zip(graph.in_types, linear, strict=True) if not is_linear]
-        ct_types = [
-            tangent_type(t) for t, a in zip(graph.out_types, ct_active, strict=True) if a
-        ]
+        ct_types = [tangent_type(t) for t, a in zip(graph.out_types, ct_active, strict=True) if a]
         made, captured = trace_to_graph(
             run, [*types, *ct_types], label="transpose", name=graph.name
         )

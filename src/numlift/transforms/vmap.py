@@ -111,7 +111,9 @@ class Batch(Interpreter):
             else:
                 values.append(x)
                 dims.append(None)
-        collective = op.axis_names and self.axis_name is not None and self.axis_name in op.axis_names
+        collective = (
+            op.axis_names and self.axis_name is not None and self.axis_name in op.axis_names
+        )
         if not active and not collective:
             return self.parent.apply(op, args)  # type: ignore[union-attr]
         token = current.set(self.parent)  # type: ignore[arg-type]
@@ -217,5 +219,3 @@ def vmap_graph(
         return made, tuple(found)
 
     return graph.cached(("vmap", size, dims, forced, axis), make)
-
-
