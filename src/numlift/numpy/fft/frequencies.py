@@ -1,0 +1,93 @@
+"""Frequencies of Fourier coefficients, and the order in which they are stored."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from ... import errors
+from ...core.dtypes import user_dtype
+from ...core.tracing import apply, type_of
+from ...ops.elementwise_binary import div
+from ...structural.arith import convert, mul
+from ..creation import placed
+from ..pieces import binary
+from ..rearranging import roll
+from ..util import as_value, check_axes
+
+
+def _spacing(function: str, n: int, d: Any, dtype: Any) -> tuple[int, Any, Any]:
+    n = operator.index(n)
+    if n < 1:
+        raise errors.ValueArgumentError(errors.explain(function, f"n must be positive, but is {n}"))
+    kind = user_dtype(float if dtype is None else dtype, function)
+    d = convert(as_value(d, function, "d"), kind)
+    return n, binary(mul, function, d, kind.type(n)), kind
+
+
+def fftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> Any:
+    """Frequencies of the coefficients of `fft`: 0, 1, ... , -2, -1, each over ``n d``.
+
+    Args:
+        n: number of samples.
+        d: spacing of the samples; may be traced.
+        dtype: dtype of the result; None is the default float.
+        device: device or sharding to put the result on.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> print(np.fft.fftfreq(4))
+        [ 0.    0.25 -0.5  -0.25]
+    """
+    n, width, kind = _spacing("fftfreq", n, d, dtype)
+    whole = np.roll(np.arange(-(n // 2), n - n // 2), -(n // 2)).astype(kind)
+    return placed(apply(div, whole, width), device, None)
+
+
+def rfftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> Any:
+    """Frequencies of the coefficients of `rfft`: 0, 1, ..., n // 2, each over ``n d``.
+
+    Args:
+        n, d, dtype, device: as in `fftfreq`.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> print(np.fft.rfftfreq(4))
+        [0.   0.25 0.5 ]
+    """
+    n, width, kind = _spacing("rfftfreq", n, d, dtype)
+    return placed(apply(div, np.arange(n // 2 + 1).astype(kind), width), device, None)
+
+
+def fftshift(x: Any, axes: Any = None) -> Any:
+    """The zero frequency moved to the middle of axes.
+
+    Args:
+        x: array.
+        axes: int or ints; None is all.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> print(np.fft.fftshift(np.arange(5)))
+        [3 4 0 1 2]
+    """
+    x = as_value(x, "fftshift", "x")
+    shape = type_of(x).shape
+    axes = check_axes("fftshift", axes, len(shape))
+    return roll(x, [shape[i] // 2 for i in axes], axes)
+
+
+def ifftshift(x: Any, axes: Any = None) -> Any:
+    """The reverse of `fftshift`.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> print(np.fft.ifftshift(np.fft.fftshift(np.arange(5))))
+        [0 1 2 3 4]
+    """
+    x = as_value(x, "ifftshift", "x")
+    shape = type_of(x).shape
+    axes = check_axes("ifftshift", axes, len(shape))
+    return roll(x, [-(shape[i] // 2) for i in axes], axes)
