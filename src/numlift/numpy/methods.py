@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ..core.tracing import Tracer, Value
-from . import at, operators, tracers
+from . import array_methods, at, operators, tracers
 
 operators.install(Value)
 tracers.install(Tracer)
 at.install(Value)
+array_methods.install(Value)

@@ -23,7 +23,7 @@ _current = current.get
 _ARRAYS = (Value, np.ndarray, np.generic, bool, int, float, complex)
 
 
-def _is_operand(x: Any) -> bool:
+def is_operand(x: Any) -> bool:
     """Whether an operator takes `x`; others (strings, lists, foreign classes) get their turn."""
     return (
         isinstance(x, _ARRAYS) and getattr(x, "dtype", None) != object
@@ -45,7 +45,7 @@ def _operator(
                 number = number_beside(t, other)
                 if number is not None:
                     return _current().apply(op, (self, number))
-        return function(self, other) if _is_operand(other) else NotImplemented
+        return function(self, other) if is_operand(other) else NotImplemented
 
     def reflected(self: Any, other: Any) -> Any:
         t = self.type
@@ -53,7 +53,7 @@ def _operator(
             number = number_beside(t, other)
             if number is not None:
                 return _current().apply(op, (number, self))
-        return function(other, self) if _is_operand(other) else NotImplemented
+        return function(other, self) if is_operand(other) else NotImplemented
 
     return forward, reflected
 
@@ -87,11 +87,11 @@ def _power(self: Any, other: Any) -> Any:
     if type(other) is int and (self.type.inexact or (other >= 0 and self.type.kind in "iu")):
         op = elementwise.square if other == 2 else IntegerPow.of(other)
         return _current().apply(op, (self,))
-    return arithmetic.power(self, other) if _is_operand(other) else NotImplemented
+    return arithmetic.power(self, other) if is_operand(other) else NotImplemented
 
 
 def _reflected_power(self: Any, other: Any) -> Any:
-    return arithmetic.power(other, self) if _is_operand(other) else NotImplemented
+    return arithmetic.power(other, self) if is_operand(other) else NotImplemented
 
 
 def _negative(self: Any) -> Any:

@@ -1,0 +1,593 @@
+"""Making arrays: from values, filled with one value, copies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import errors
+from ..api.sharding import reshard
+from ..core.dtypes import (
+    KeyDType,
+    all_dtypes,
+    canonicalize_dtype,
+    is_python_scalar,
+    python_scalar_dtype,
+    result_type_of,
+    set_array_maker,
+    user_dtype,
+)
+from ..core.tracing import EVAL, Tracer, Value, apply, current, type_of
+from ..core.types import array_type
+from ..lax.arguments import static_ints
+from ..runtime.array import Array
+from ..runtime.dlpack import from_dlpack as import_dlpack
+from ..runtime.transfer import as_array, device_put
+from ..structural.arith import Convert
+from ..structural.shape import Broadcast, reshape
+from .util import as_value, broadcast_shape, broadcast_to_shape, stack_nested
+
+_HOST_LIMIT = 1 << 16
+"""Eager arrays of up to so many elements are filled by NumPy: nothing has to be compiled."""
+_NOT_NUMBERS = "OUSmMV"
+
+
+def array(
+    object: Any,
+    dtype: Any = None,
+    copy: bool = True,
+    order: str | None = "K",
+    ndmin: int = 0,
+    *,
+    device: Any = None,
+    out_sharding: Any = None,
+) -> Any:
+    """An array with the value of `object`.
+
+    Args:
+        object: array, number, or nested lists of these (traced values may be among them).
+        dtype: dtype of the result; by default that of the parts, promoted. Python numbers give
+            int32, float32 and complex64 (64-bit if x64 is on); one number alone is weakly typed.
+        copy: whether the result must not share memory with `object`.
+        order: memory layout: "K", "A", "C" or None. Others do not exist here.
+        ndmin: least number of axes; new ones come first.
+        device: device or `Sharding` to put it on.
+        out_sharding: sharding of the result, on meshes with Explicit axes.
+
+    Raises:
+        ArgumentError: `object` is not made of numbers.  ValueArgumentError: None, ragged lists, or
+        another order.  OverflowError: a Python integer does not fit.
+
+    Example:
+        >>> array([[1, 2], [3, 4]], ndmin=3).shape
+        (1, 2, 2)
+    """
+    if order not in ("K", "A", "C", None):
+        raise errors.ValueArgumentError(
+            errors.explain("array", f"order {order!r} does not exist here", try_="order='K'")
+        )
+    wanted = None if dtype is None else user_dtype(dtype, "array")
+    x = _from_value(object, wanted, copy)
+    t = type_of(x)
+    if t.ndim < ndmin:
+        x = reshape(x, (1,) * (ndmin - t.ndim) + t.shape)
+    return placed(x, device, out_sharding)
+
+
+def placed(x: Any, device: Any, out_sharding: Any) -> Any:
+    """`x` on a device or with a sharding, if one was asked for."""
+    if device is not None:
+        x = device_put(x, device)
+    return x if out_sharding is None else reshard(x, out_sharding)
+
+
+def _from_value(x: Any, dtype: Any, copy: bool) -> Any:
+    if isinstance(x, Value):
+        if dtype is not None and (dtype != x.type.dtype or x.type.weak_type):
+            return convert_to(x, dtype)
+        return x._clone() if copy and type(x) is Array and current.get() is EVAL else x
+    if isinstance(x, (np.ndarray, np.generic)):
+        if x.dtype.kind in _NOT_NUMBERS and not isinstance(dtype, KeyDType):
+            _check_numbers(x)
+        return as_array(x, dtype)
+    if is_python_scalar(x):
+        return _from_number(x, dtype)
+    if isinstance(x, (list, tuple)):
+        return _from_sequence(x, dtype)
+    for protocol in ("__numlift_array__", "__jax_array__"):
+        method = getattr(x, protocol, None)
+        if method is not None:
+            return _from_value(method(), dtype, copy)
+    if x is None:
+        raise errors.ValueArgumentError(
+            errors.explain("array", "None is not an array", try_="np.nan, or leave it out")
+        )
+    found = np.asarray(x)
+    _check_numbers(found)
+    return as_array(found, dtype)
+
+
+def _check_numbers(x: Any) -> None:
+    if x.dtype.kind in _NOT_NUMBERS and x.dtype.names is None and x.dtype.name not in _EXTRA:
+        raise errors.ArgumentError(
+            errors.explain(
+                "array",
+                f"a value of dtype {x.dtype} is not made of numbers",
+                {"object": repr(x)[:80]},
+                try_="numbers, bools, or nested lists of them with equal lengths",
+            )
+        )
+
+
+_EXTRA = frozenset(str(d.name) for d in all_dtypes if d.kind == "V")
+"""Dtypes of numbers that NumPy itself calls void."""
+
+
+def _from_number(x: Any, dtype: Any) -> Any:
+    if current.get() is EVAL:
+        return as_array(x, dtype)
+    if dtype is not None:
+        return apply(Convert.of(dtype, False), x)
+    kind = python_scalar_dtype(type(x))
+    if isinstance(x, int) and not isinstance(x, bool):
+        np.asarray(x, kind)  # raises OverflowError
+    return apply(Convert.of(kind, not isinstance(x, bool)), x)
+
+
+def _from_sequence(x: Any, dtype: Any) -> Any:
+    leaves: list[Any] = []
+    _collect(x, leaves)
+    if any(isinstance(leaf, Tracer) for leaf in leaves) or (
+        current.get() is not EVAL and any(isinstance(leaf, Value) for leaf in leaves)
+    ):
+        return convert_to(stack_nested(x, "array", "object"), dtype)
+    if any(isinstance(leaf, Value) and isinstance(leaf.type.dtype, KeyDType) for leaf in leaves):
+        return stack_nested(x, "array", "object")
+    if dtype is None and leaves:
+        dtype = _common_dtype(leaves)
+    try:
+        found = np.asarray(_to_host(x), None if isinstance(dtype, KeyDType) else dtype)
+    except ValueError as error:
+        raise errors.ValueArgumentError(errors.explain("array", str(error))) from None
+    _check_numbers(found)
+    return as_array(found, dtype)
+
+
+def _collect(x: Any, leaves: list[Any]) -> None:
+    for item in x:
+        if isinstance(item, (list, tuple)):
+            _collect(item, leaves)
+        elif item is None:
+            raise errors.ValueArgumentError(
+                errors.explain("array", "None is not an array", try_="np.nan for a missing number")
+            )
+        else:
+            for protocol in ("__numlift_array__", "__jax_array__"):
+                if hasattr(item, protocol):
+                    item = getattr(item, protocol)()
+            leaves.append(item)
+
+
+def _common_dtype(leaves: list[Any]) -> Any:
+    """Promoted dtype of the parts of a list; None if NumPy must find out."""
+    pairs = set()
+    for kind in set(map(type, leaves)):
+        if kind in (bool, int, float, complex):
+            pairs.add((python_scalar_dtype(kind), kind is not bool))
+    for leaf in leaves:
+        if type(leaf) not in (bool, int, float, complex):
+            dtype = getattr(leaf, "dtype", None)
+            if dtype is None or getattr(dtype, "kind", "O") in "OUSmM":
+                return None
+            weak = isinstance(leaf, Value) and leaf.type.weak_type
+            pairs.add((canonicalize_dtype(dtype), weak))
+    return result_type_of(tuple(sorted(pairs, key=str)))[0]
+
+
+def _to_host(x: Any) -> Any:
+    if isinstance(x, (list, tuple)):
+        return [_to_host(item) for item in x]
+    for protocol in ("__numlift_array__", "__jax_array__"):
+        if hasattr(x, protocol):
+            x = getattr(x, protocol)()
+    return x._numpy() if isinstance(x, Array) else x
+
+
+def convert_to(x: Any, dtype: Any) -> Any:
+    """A value with another dtype (not weak); None leaves it. Complex to real drops a part."""
+    t = type_of(x)
+    if dtype is None or (t.dtype == dtype and not t.weak_type and isinstance(x, Value)):
+        return x
+    return apply(Convert.of(dtype, False), x)
+
+
+def asarray(
+    a: Any,
+    dtype: Any = None,
+    order: str | None = None,
+    *,
+    copy: bool | None = None,
+    device: Any = None,
+    out_sharding: Any = None,
+) -> Any:
+    """`a` as an array: itself if it is one and fits.
+
+    Args:
+        a: array, number, or nested lists of these.
+        dtype: dtype of the result.
+        order: see `array`.
+        copy: True always copies; False raises if a copy would be needed.
+        device, out_sharding: see `array`.
+
+    Raises:
+        ValueArgumentError: `copy` is False and `a` is no array of that dtype already.
+
+    Example:
+        >>> asarray([1, 2], dtype="float32")
+        Array([1., 2.], dtype=float32)
+    """
+    if copy is False:
+        wanted = None if dtype is None else user_dtype(dtype, "asarray")
+        if not isinstance(a, Value) or (wanted is not None and wanted != a.type.dtype):
+            raise errors.ValueArgumentError(
+                errors.explain("asarray", "a copy is needed, and copy is False", try_="copy=None")
+            )
+    return array(
+        a, dtype, copy=bool(copy), order=order, device=device, out_sharding=out_sharding
+    )
+
+
+def copy(a: Any, order: str | None = None) -> Any:
+    """A copy of `a` in memory of its own.
+
+    Example:
+        >>> copy(np.asarray([1, 2]))
+        Array([1, 2], dtype=int32)
+    """
+    return array(a, copy=True, order=order)
+
+
+def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> Any:
+    """`x` with another dtype. Complex to real keeps the real part, float to integer truncates.
+
+    Args:
+        x: array.
+        dtype: the new dtype; None is the default float.
+        copy: True copies also if the dtype is the same.
+        device: device or `Sharding` of the result.
+
+    Example:
+        >>> astype(np.asarray([1.7, -1.7]), int)
+        Array([ 1, -1], dtype=int32)
+    """
+    x = as_value(x, "astype", "x")
+    t = type_of(x)
+    wanted = user_dtype(float if dtype is None else dtype, "astype")
+    if isinstance(wanted, KeyDType) or isinstance(t.dtype, KeyDType):
+        if wanted is not t.dtype:
+            raise errors.DTypeError(
+                errors.explain(
+                    "astype",
+                    f"{t.dtype} and {wanted} cannot be converted into each other",
+                    {"x": t},
+                    try_="random.key_data and random.wrap_key_data",
+                )
+            )
+        return x
+    if not isinstance(x, Value) or t.dtype != wanted or t.weak_type:
+        x = apply(Convert.of(wanted, False), x)
+    elif copy:
+        x = array(x)
+    return placed(x, device, None)
+
+
+# --- filled arrays -------------------------------------------------------------------------
+
+
+def shape_of(function: str, shape: Any) -> tuple[int, ...]:
+    """A shape argument as a tuple of ints >= 0.
+
+    Raises:
+        ArgumentError: not integers.  ShapeError: negative.
+    """
+    if isinstance(shape, Value) and not shape.type.shape:
+        shape = (shape,)
+    if isinstance(shape, np.ndarray) and not shape.shape:
+        shape = (int(shape),)
+    sizes = static_ints(function, "shape", shape)
+    for n in sizes:
+        if n < 0:
+            raise errors.ShapeError(
+                errors.explain(function, "sizes must not be negative", {"shape": sizes})
+            )
+    return sizes
+
+
+def filled(
+    function: str,
+    shape: Any,
+    value: Any,
+    dtype: Any,
+    device: Any = None,
+    out_sharding: Any = None,
+    weak: bool = False,
+) -> Any:
+    """An array with one Python or NumPy number everywhere."""
+    sizes = shape_of(function, shape)
+    t = array_type(sizes, dtype, weak)
+    if current.get() is EVAL and t.size <= _HOST_LIMIT:
+        x = as_array(np.full(sizes, value, t.dtype), t, explicit=True)
+    elif sizes:
+        scalar = value if weak else t.dtype.type(value)
+        x = apply(Broadcast.of(sizes, (), None), scalar)
+    else:
+        x = apply(Convert.of(t.dtype, weak), value if weak else t.dtype.type(value))
+    return placed(x, device, out_sharding)
+
+
+def _float_dtype(dtype: Any, function: str) -> Any:
+    return user_dtype(float if dtype is None else dtype, function, False)
+
+
+def zeros(
+    shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None
+) -> Any:
+    """An array of zeros; the default dtype is float32 (float64 if x64 is on).
+
+    Args:
+        shape: an int or a sequence of ints.
+        dtype: dtype of the result.
+        device: device or `Sharding` to make it on.
+        out_sharding: sharding of the result, on meshes with Explicit axes.
+
+    Example:
+        >>> zeros((2, 2), int)
+        Array([[0, 0],
+               [0, 0]], dtype=int32)
+    """
+    return filled("zeros", shape, 0, _float_dtype(dtype, "zeros"), device, out_sharding)
+
+
+def ones(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Any:
+    """An array of ones; arguments as for `zeros`.
+
+    Example:
+        >>> ones(3)
+        Array([1., 1., 1.], dtype=float32)
+    """
+    return filled("ones", shape, 1, _float_dtype(dtype, "ones"), device, out_sharding)
+
+
+def empty(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Any:
+    """An array of zeros: memory without a value does not exist here.
+
+    Example:
+        >>> empty(2)
+        Array([0., 0.], dtype=float32)
+    """
+    return filled("empty", shape, 0, _float_dtype(dtype, "empty"), device, out_sharding)
+
+
+def full(
+    shape: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    *,
+    device: Any = None,
+    out_sharding: Any = None,
+) -> Any:
+    """An array filled with `fill_value`, a number or an array that broadcasts to `shape`.
+
+    Example:
+        >>> full((2, 2), np.asarray([1.0, 2.0]))
+        Array([[1., 2.],
+               [1., 2.]], dtype=float32)
+    """
+    wanted = None if dtype is None else user_dtype(dtype, "full", False)
+    return _full("full", shape, fill_value, wanted, device, out_sharding)
+
+
+def _full(
+    function: str, shape: Any, value: Any, dtype: Any, device: Any, out_sharding: Any
+) -> Any:
+    value = as_value(value, function, "fill_value")
+    t = type_of(value)
+    if is_python_scalar(value) or (isinstance(value, np.generic)):
+        weak = dtype is None and t.weak_type
+        if isinstance(value, int) and not isinstance(value, bool):
+            np.asarray(value, t.dtype)  # raises OverflowError
+        target = t.dtype if dtype is None else dtype
+        if np.iscomplexobj(value) and np.dtype(target).kind != "c":
+            value = value.real
+        return filled(function, shape, value, target, device, out_sharding, weak)
+    sizes = shape_of(function, shape)
+    value = convert_to(value, dtype) if dtype is not None else value
+    if broadcast_shape(function, sizes, t.shape) != sizes:
+        raise errors.ShapeError(
+            errors.explain(
+                function, f"fill_value must broadcast to {sizes}", {"fill_value": t}
+            )
+        )
+    x = broadcast_to_shape(value, sizes)
+    return placed(x if isinstance(x, Value) else as_array(x), device, out_sharding)
+
+
+def _like(
+    function: str, a: Any, value: Any, dtype: Any, shape: Any, device: Any, out_sharding: Any
+) -> Any:
+    if hasattr(a, "shape") and hasattr(a, "dtype"):
+        like_shape, like_dtype = a.shape, canonicalize_dtype(a.dtype)
+        weak, sharding = bool(getattr(a, "weak_type", False)), None
+        if isinstance(a, Value):
+            sharding = a.type.sharding
+    else:
+        t = type_of(as_value(a, function, "a"))
+        like_shape, like_dtype, weak, sharding = t.shape, t.dtype, t.weak_type, None
+    target = like_dtype if dtype is None else user_dtype(dtype, function, False)
+    weak = weak and dtype is None
+    sizes = like_shape if shape is None else shape
+    if out_sharding is None and device is None and shape is None:
+        out_sharding = sharding
+    if isinstance(value, (int, float)) and function != "full_like":
+        number = {"b": bool, "f": float, "c": complex}.get(type_of(target.type(0)).kind, int)
+        return filled(function, sizes, number(value), target, device, out_sharding, weak)
+    return _full(function, sizes, value, target, device, out_sharding)
+
+
+def zeros_like(
+    a: Any,
+    dtype: Any = None,
+    shape: Any = None,
+    *,
+    device: Any = None,
+    out_sharding: Any = None,
+) -> Any:
+    """Zeros with the shape and dtype of `a` (which needs nothing else: a `ShapeDtypeStruct` does).
+
+    Args:
+        a: what to take shape, dtype and (Explicit) sharding from.
+        dtype, shape: override those of `a`.
+        device, out_sharding: see `zeros`.
+
+    Example:
+        >>> zeros_like(np.asarray([1, 2]))
+        Array([0, 0], dtype=int32)
+    """
+    return _like("zeros_like", a, 0, dtype, shape, device, out_sharding)
+
+
+def ones_like(
+    a: Any,
+    dtype: Any = None,
+    shape: Any = None,
+    *,
+    device: Any = None,
+    out_sharding: Any = None,
+) -> Any:
+    """Ones with the shape and dtype of `a`; arguments as for `zeros_like`.
+
+    Example:
+        >>> ones_like(np.asarray([1, 2]), shape=3)
+        Array([1, 1, 1], dtype=int32)
+    """
+    return _like("ones_like", a, 1, dtype, shape, device, out_sharding)
+
+
+def empty_like(
+    prototype: Any,
+    dtype: Any = None,
+    shape: Any = None,
+    *,
+    device: Any = None,
+    out_sharding: Any = None,
+) -> Any:
+    """Zeros with the shape and dtype of `prototype`: memory without a value does not exist here.
+
+    Example:
+        >>> empty_like(np.asarray([1, 2]))
+        Array([0, 0], dtype=int32)
+    """
+    return _like("empty_like", prototype, 0, dtype, shape, device, out_sharding)
+
+
+def full_like(
+    a: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    shape: Any = None,
+    *,
+    device: Any = None,
+    out_sharding: Any = None,
+) -> Any:
+    """`fill_value` with the shape and dtype of `a`; arguments as for `zeros_like`.
+
+    Example:
+        >>> full_like(np.asarray([1, 2]), 7)
+        Array([7, 7], dtype=int32)
+    """
+    return _like("full_like", a, fill_value, dtype, shape, device, out_sharding)
+
+
+# --- from memory, text and iterators -------------------------------------------------------
+
+
+def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0) -> Any:
+    """An array from the bytes of a buffer. The bytes are copied.
+
+    Args:
+        buffer: bytes, bytearray, memoryview, ...
+        dtype: how to read the bytes; the default `float` is 8 bytes long, as in NumPy.
+        count: number of elements, -1 for all.
+        offset: bytes to skip.
+
+    Example:
+        >>> frombuffer(b"ab", dtype="uint8")
+        Array([97, 98], dtype=uint8)
+    """
+    return asarray(np.frombuffer(buffer, np.dtype(dtype), count, offset))
+
+
+def fromstring(string: str, dtype: Any = float, count: int = -1, *, sep: str) -> Any:
+    """An array from numbers in a text.
+
+    Example:
+        >>> fromstring("1 2 3", dtype=int, sep=" ")
+        Array([1, 2, 3], dtype=int32)
+    """
+    return asarray(np.fromstring(string, np.dtype(dtype), count, sep=sep))
+
+
+def fromfile(file: Any, dtype: Any = float, count: int = -1, sep: str = "", offset: int = 0) -> Any:
+    """An array from a file, read once, now; arguments as for `numpy.fromfile`."""
+    return asarray(np.fromfile(file, np.dtype(dtype), count, sep, offset))
+
+
+def fromiter(iter: Any, dtype: Any, count: int = -1) -> Any:
+    """An array from an iterator of numbers, read once, now.
+
+    Example:
+        >>> fromiter((i * i for i in range(3)), int)
+        Array([0, 1, 4], dtype=int32)
+    """
+    return asarray(np.fromiter(iter, np.dtype(dtype), count))
+
+
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
+    """An array of another library by DLPack, without a copy where that is possible.
+
+    Args:
+        x: object with ``__dlpack__``.
+        device: device of the result.
+        copy: True copies; False raises if a copy would be needed.
+    """
+    return import_dlpack(x, device=device, copy=copy)
+
+
+def _make(x: Any, dtype: np.dtype[Any]) -> Any:
+    if isinstance(x, int) and not isinstance(x, bool) and dtype.kind in "iu":
+        np.asarray(x, canonicalize_dtype(dtype))  # raises OverflowError
+    return asarray(x, dtype)
+
+
+set_array_maker(_make)
+
+__all__ = [
+    "array",
+    "asarray",
+    "astype",
+    "copy",
+    "empty",
+    "empty_like",
+    "from_dlpack",
+    "frombuffer",
+    "fromfile",
+    "fromiter",
+    "fromstring",
+    "full",
+    "full_like",
+    "ones",
+    "ones_like",
+    "zeros",
+    "zeros_like",
+]

@@ -1,0 +1,312 @@
+"""Dtypes, constants and questions about arrays, as NumPy names them."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from typing import Any
+
+import numpy as np
+
+from .. import errors
+from ..core.dtypes import (
+    as_dtype,
+    bfloat16,
+    bool_,
+    complex64,
+    complex128,
+    dtype_of,
+    finfo,
+    float4_e2m1fn,
+    float8_e3m4,
+    float8_e4m3,
+    float8_e4m3b11fnuz,
+    float8_e4m3fn,
+    float8_e4m3fnuz,
+    float8_e5m2,
+    float8_e5m2fnuz,
+    float8_e8m0fnu,
+    float16,
+    float32,
+    float64,
+    iinfo,
+    int2,
+    int4,
+    int8,
+    int16,
+    int32,
+    int64,
+    isdtype,
+    issubdtype,
+    promote_types,
+    result_type,
+    uint2,
+    uint4,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+from ..core.tracing import Value, type_of
+from ..runtime.transfer import as_array
+from .util import as_value, check_axes
+
+dtype = np.dtype
+ndarray = Value
+"""What `isinstance(x, np.ndarray)` asks for: arrays and traced values alike."""
+
+bool = bool_
+int_, uint, float_, complex_ = int64, uint64, float64, complex128
+single, double, csingle, cdouble = float32, float64, complex64, complex128
+generic, number, inexact, flexible = np.generic, np.number, np.inexact, np.flexible
+integer, signedinteger, unsignedinteger = np.integer, np.signedinteger, np.unsignedinteger
+floating, complexfloating = np.floating, np.complexfloating
+character, object_ = np.character, np.object_
+ComplexWarning = np.exceptions.ComplexWarning
+
+e, pi, inf, nan, euler_gamma, newaxis = math.e, math.pi, math.inf, math.nan, np.euler_gamma, None
+s_, index_exp = np.s_, np.index_exp
+
+
+def can_cast(from_: Any, to: Any, casting: str = "safe") -> builtins.bool:
+    """Whether a dtype (or the dtype of an array) converts to another under a casting rule.
+
+    Args:
+        from_: array or dtype.
+        to: dtype.
+        casting: "no", "equiv", "safe", "same_kind" or "unsafe".
+
+    Example:
+        >>> can_cast("int32", "float64"), can_cast("int32", "float32")
+        (True, False)
+    """
+    source = dtype_of(from_) if isinstance(from_, (Value, np.ndarray)) else as_dtype(from_)
+    return builtins.bool(np.can_cast(source, as_dtype(to), casting))
+
+
+def shape(a: Any) -> tuple[int, ...]:
+    """Shape of an array, number or nested list.
+
+    Example:
+        >>> shape([[1, 2, 3]])
+        (1, 3)
+    """
+    found = getattr(a, "shape", None)
+    return tuple(found) if found is not None else type_of(as_value(a, "shape")).shape
+
+
+def ndim(a: Any) -> int:
+    """Number of axes of an array, number or nested list.
+
+    Example:
+        >>> ndim([[1, 2, 3]])
+        2
+    """
+    found = getattr(a, "ndim", None)
+    return found if found is not None else len(shape(a))
+
+
+def size(a: Any, axis: Any = None) -> int:
+    """Number of elements of an array, or along one or more axes.
+
+    Example:
+        >>> size([[1, 2, 3]], axis=1)
+        3
+    """
+    dims = shape(a)
+    if axis is None:
+        return math.prod(dims)
+    return math.prod(dims[i] for i in check_axes("size", axis, len(dims)))
+
+
+def isscalar(element: Any) -> builtins.bool:
+    """Whether `element` is a number, a NumPy scalar, or an array without axes.
+
+    Example:
+        >>> isscalar(1.5), isscalar(np.asarray([1.5]))
+        (True, False)
+    """
+    if isinstance(element, (Value, np.ndarray)):
+        return element.ndim == 0
+    return builtins.bool(np.isscalar(element))
+
+
+def iterable(y: Any) -> builtins.bool:
+    """Whether `y` can be iterated over.
+
+    Example:
+        >>> iterable([1]), iterable(1)
+        (True, False)
+    """
+    try:
+        iter(y)
+    except TypeError:
+        return False
+    return True
+
+
+def array_repr(
+    arr: Any,
+    max_line_width: int | None = None,
+    precision: int | None = None,
+    suppress_small: builtins.bool | None = None,
+) -> str:
+    """Text of an array with its dtype; arguments as for `numpy.array_repr`.
+
+    Example:
+        >>> array_repr(np.asarray([1.0, 2.0]), precision=1)
+        'Array([1., 2.], dtype=float32)'
+    """
+    with np.printoptions(**_options(max_line_width, precision, suppress_small)):
+        return repr(arr)
+
+
+def array_str(
+    a: Any,
+    max_line_width: int | None = None,
+    precision: int | None = None,
+    suppress_small: builtins.bool | None = None,
+) -> str:
+    """Text of the values of an array; arguments as for `numpy.array_str`.
+
+    Example:
+        >>> array_str(np.asarray([1.0, 2.0]))
+        '[1. 2.]'
+    """
+    with np.printoptions(**_options(max_line_width, precision, suppress_small)):
+        return str(a)
+
+
+def _options(width: Any, precision: Any, suppress: Any) -> dict[str, Any]:
+    given = {"linewidth": width, "precision": precision, "suppress": suppress}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+get_printoptions, set_printoptions = np.get_printoptions, np.set_printoptions
+printoptions = np.printoptions
+
+
+def save(file: Any, arr: Any, allow_pickle: builtins.bool = True) -> None:
+    """Write an array to a file in NumPy's ``.npy`` format.
+
+    Args:
+        file: path or open binary file.
+        arr: array; bfloat16 and other small types are stored as raw bytes, see `load`.
+        allow_pickle: as for `numpy.save`.
+    """
+    np.save(file, np.asarray(arr), allow_pickle=allow_pickle)
+
+
+def savez(file: Any, *args: Any, allow_pickle: builtins.bool = True, **kwds: Any) -> None:
+    """Write several arrays to one ``.npz`` file; arguments as for `numpy.savez`."""
+    np.savez(
+        file,
+        *map(np.asarray, args),
+        allow_pickle=allow_pickle,
+        **{name: np.asarray(x) for name, x in kwds.items()},
+    )
+
+
+def load(file: Any, *args: Any, **kwargs: Any) -> Any:
+    """Read what `save` or `savez` wrote; arguments as for `numpy.load`.
+
+    Returns:
+        An array for ``.npy``; for ``.npz`` NumPy's lazy mapping from names to NumPy arrays. Raw
+        bytes (bfloat16 was saved) come back as NumPy's void type: ``.view("bfloat16")``.
+    """
+    found = np.load(file, *args, **kwargs)
+    if not isinstance(found, np.ndarray):
+        return found
+    if found.dtype.kind == "V":
+        raise errors.DTypeError(
+            errors.explain(
+                "load",
+                f"the file holds raw elements of {found.dtype.itemsize} bytes",
+                {"file": str(file)},
+                try_="np.asarray(numpy.load(file).view('bfloat16')), with the dtype that was saved",
+            )
+        )
+    return as_array(found)
+
+
+__all__ = [
+    "ComplexWarning",
+    "array_repr",
+    "array_str",
+    "bfloat16",
+    "bool",
+    "bool_",
+    "can_cast",
+    "cdouble",
+    "character",
+    "complex128",
+    "complex64",
+    "complex_",
+    "complexfloating",
+    "csingle",
+    "double",
+    "dtype",
+    "e",
+    "euler_gamma",
+    "finfo",
+    "flexible",
+    "float16",
+    "float32",
+    "float4_e2m1fn",
+    "float64",
+    "float8_e3m4",
+    "float8_e4m3",
+    "float8_e4m3b11fnuz",
+    "float8_e4m3fn",
+    "float8_e4m3fnuz",
+    "float8_e5m2",
+    "float8_e5m2fnuz",
+    "float8_e8m0fnu",
+    "float_",
+    "floating",
+    "generic",
+    "get_printoptions",
+    "iinfo",
+    "index_exp",
+    "inexact",
+    "inf",
+    "int16",
+    "int2",
+    "int32",
+    "int4",
+    "int64",
+    "int8",
+    "int_",
+    "integer",
+    "isdtype",
+    "isscalar",
+    "issubdtype",
+    "iterable",
+    "load",
+    "nan",
+    "ndarray",
+    "ndim",
+    "newaxis",
+    "number",
+    "object_",
+    "pi",
+    "printoptions",
+    "promote_types",
+    "result_type",
+    "s_",
+    "save",
+    "savez",
+    "set_printoptions",
+    "shape",
+    "signedinteger",
+    "single",
+    "size",
+    "uint",
+    "uint16",
+    "uint2",
+    "uint32",
+    "uint4",
+    "uint64",
+    "uint8",
+    "unsignedinteger",
+]

@@ -1,0 +1,158 @@
+"""Grids of coordinates: meshgrid, mgrid, ogrid, indices, fromfunction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import errors
+from ..api.vmap import vmap
+from ..core.dtypes import user_dtype
+from ..core.tracing import apply, type_of
+from ..runtime.transfer import as_array
+from ..structural.shape import Broadcast, reshape
+from .creation import array, shape_of
+from .ranges import arange
+from .util import as_value
+
+
+def meshgrid(
+    *xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy"
+) -> list[Any]:
+    """Coordinate arrays of a grid from one vector an axis.
+
+    Args:
+        *xi: vectors or numbers.
+        copy: must be True: arrays share no memory here.
+        sparse: keep axes of length 1, to be broadcast.
+        indexing: "xy": the first vector runs along axis 1; "ij": along axis 0.
+
+    Returns:
+        List of arrays (NumPy: tuple).
+
+    Example:
+        >>> meshgrid(np.asarray([1, 2]), np.asarray([3, 4]))[0]
+        Array([[1, 2],
+               [1, 2]], dtype=int32)
+    """
+    if not copy:
+        raise errors.ValueArgumentError(
+            errors.explain("meshgrid", "copy must be True", try_="leave copy out")
+        )
+    if indexing not in ("xy", "ij"):
+        raise errors.ValueArgumentError(
+            errors.explain(
+                "meshgrid", f"indexing must be 'xy' or 'ij', not {indexing!r}", try_="indexing='ij'"
+            )
+        )
+    vectors = [as_value(x, "meshgrid", f"x{i}") for i, x in enumerate(xi)]
+    sizes = []
+    for i, x in enumerate(vectors):
+        if type_of(x).ndim > 1:
+            raise errors.ShapeError(
+                errors.explain(
+                    "meshgrid", "arguments must be vectors", {f"x{i}": type_of(x)},
+                    try_="x.ravel()",
+                )
+            )  # fmt: skip
+        sizes.append(type_of(x).size)
+    order = list(range(len(sizes)))
+    if indexing == "xy" and len(sizes) > 1:
+        order[:2] = [1, 0]
+    full = tuple(sizes[i] for i in order)
+    result = []
+    for i, x in enumerate(vectors):
+        axis = order.index(i)
+        shape = full if not sparse else tuple(
+            sizes[i] if j == axis else 1 for j in range(len(full))
+        )
+        vector = reshape(x, (sizes[i],)) if type_of(x).ndim == 0 else x
+        result.append(apply(Broadcast.of(shape, (axis,), None), vector))
+    return result
+
+
+class _Grid:
+    """Base of `mgrid` and `ogrid`."""
+
+    def __init__(self, grid: Any, name: str, doc: str):
+        self._grid, self.__name__, self.__doc__ = grid, name, doc
+
+    def __getitem__(self, key: Any) -> Any:
+        slices = key if isinstance(key, tuple) else (key,)
+        for s in slices:
+            if not isinstance(s, slice):
+                raise errors.ArgumentError(
+                    errors.explain(self.__name__, "takes slices only", {"key": key},
+                                   try_=f"np.{self.__name__}[0:3, 0:4]")
+                )  # fmt: skip
+        found = self._grid[key]
+        if isinstance(found, (tuple, list)):
+            return [as_array(x, explicit=True) for x in found]
+        return as_array(found, explicit=True)
+
+    def __repr__(self) -> str:
+        return f"<{self.__name__}>"
+
+
+mgrid = _Grid(
+    np.mgrid, "mgrid", "Dense grid: ``mgrid[0:3, 0:1:5j]``; an imaginary step counts samples."
+)
+ogrid = _Grid(np.ogrid, "ogrid", "Open grid: as `mgrid`, with axes of length 1 to be broadcast.")
+
+
+def indices(dimensions: Any, dtype: Any = None, sparse: bool = False) -> Any:
+    """Row, column, ... numbers of every element of an array.
+
+    Args:
+        dimensions: shape of the array.
+        dtype: dtype of the result, the default integer.
+        sparse: return a tuple of arrays with axes of length 1, to be broadcast.
+
+    Example:
+        >>> indices((1, 2))[1]
+        Array([[0, 1]], dtype=int32)
+    """
+    shape = shape_of("indices", dimensions)
+    wanted = user_dtype(int if dtype is None else dtype, "indices", False)
+    found = []
+    for axis, n in enumerate(shape):
+        line = arange(n, dtype=wanted)
+        full = shape if not sparse else tuple(
+            n if j == axis else 1 for j in range(len(shape))
+        )
+        found.append(apply(Broadcast.of(full, (axis,), None), line))
+    if sparse:
+        return tuple(found)
+    if not shape:
+        return array(np.empty((0,), wanted))
+    return array(found, wanted)
+
+
+def fromfunction(
+    function: Callable[..., Any], shape: Any, *, dtype: Any = float, **kwargs: Any
+) -> Any:
+    """The array with ``function(i, j, ...)`` as element [i, j, ...].
+
+    Args:
+        function: takes one coordinate an axis. It is mapped over the grid with `vmap`, so it sees
+            numbers (NumPy hands it whole arrays), and may return trees of arrays.
+        shape: shape of the grid.
+        dtype: dtype of the coordinates.
+        **kwargs: passed on.
+
+    Example:
+        >>> fromfunction(lambda i, j: i + 2 * j, (2, 2), dtype=int)
+        Array([[0, 2],
+               [1, 3]], dtype=int32)
+    """
+    sizes = shape_of("fromfunction", shape)
+    call = lambda *args: function(*args, **kwargs)  # noqa: E731
+    for axis in range(len(sizes)):
+        in_axes = [0 if i == len(sizes) - 1 - axis else None for i in range(len(sizes))]
+        call = vmap(call, in_axes=tuple(in_axes))
+    return call(*(arange(n, dtype=dtype) for n in sizes))
+
+
+__all__ = ["fromfunction", "indices", "meshgrid", "mgrid", "ogrid"]

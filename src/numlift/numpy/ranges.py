@@ -1,0 +1,327 @@
+"""Evenly spaced numbers: arange, linspace, logspace, geomspace."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+from .. import errors
+from ..api.library import library
+from ..core.dtypes import is_python_scalar, result_type_of, user_dtype
+from ..core.tracing import EVAL, Tracer, Value, apply, current, type_of
+from ..ops import compare
+from ..ops import elementwise as ops
+from ..ops import elementwise_binary as binary
+from ..ops.shape import Iota
+from ..runtime.transfer import as_array
+from ..structural import arith
+from ..structural.families import move_batch
+from .creation import placed
+from .util import (
+    as_value,
+    broadcast_operands,
+    broadcast_shape,
+    broadcast_to_shape,
+    check_axis,
+    expand,
+    to_inexact,
+)
+
+_HOST_LIMIT = 1 << 16
+
+
+def _known(x: Any, argument: str) -> Any:
+    """An argument of `arange` as a Python or NumPy number."""
+    if isinstance(x, Tracer):
+        value = x.concrete()
+        if value is None:
+            raise errors.ConcretizationTypeError(
+                errors.explain(
+                    "arange",
+                    f"{argument} must be known while tracing: it sets the length of the result",
+                    {argument: x.type},
+                    try_="compute it from x.shape, mark it static_argnums in jit, or use "
+                    "np.arange(n)[...] < stop as a mask",
+                )
+            )
+        x = value
+    if isinstance(x, (Value, np.ndarray)):
+        x = np.asarray(x)
+        if x.shape:
+            raise errors.ValueArgumentError(
+                errors.explain("arange", f"{argument} must be a number", {argument: x})
+            )
+        return x[()]
+    if is_python_scalar(x) or isinstance(x, np.generic):
+        return x
+    raise errors.ArgumentError(
+        errors.explain("arange", f"{argument} must be a number", {argument: x})
+    )
+
+
+def arange(
+    start: Any,
+    stop: Any = None,
+    step: Any = None,
+    dtype: Any = None,
+    *,
+    device: Any = None,
+    out_sharding: Any = None,
+) -> Any:
+    """start, start + step, start + 2 step, ... up to `stop`, which is not included.
+
+    The length is ceil((stop - start) / step). Integers give int32, floats float32 (64-bit if x64
+    is on); element i is start + i * step computed in that dtype.
+
+    Args:
+        start: first number; the end (from 0) if `stop` is not given.
+        stop: the end, excluded.
+        step: difference of neighbours, 1 by default.
+        dtype: dtype of the result.
+        device, out_sharding: see `zeros`.
+
+    Raises:
+        ConcretizationTypeError: an argument is traced.  ZeroDivisionError: step is 0.
+
+    Example:
+        >>> arange(2, 8, 3)
+        Array([2, 5], dtype=int32)
+    """
+    if stop is None:
+        start, stop = 0, start
+    names = ("start", "stop", "step")
+    given = [
+        _known(x, name) for x, name in zip((start, stop, step), names, strict=True) if x is not None
+    ]
+    if dtype is None:
+        wanted = result_type_of(tuple((type_of(x).dtype, type_of(x).weak_type) for x in given))[0]
+    else:
+        wanted = user_dtype(dtype, "arange", False)
+    first, end, delta = given[0], given[1], given[2] if len(given) > 2 else 1
+    if wanted.kind in "bc":
+        raise errors.DTypeError(
+            errors.explain("arange", f"{wanted} numbers have no range", try_="dtype=int or float")
+        )
+    length = max(0, math.ceil((_exact(end) - _exact(first)) / _exact(delta)))
+    return placed(_range(length, first, delta, wanted), device, out_sharding)
+
+
+def _exact(x: Any) -> Any:
+    return x.item() if isinstance(x, np.generic) and x.dtype.kind in "biuf" else x
+
+
+def _range(length: int, first: Any, delta: Any, dtype: Any) -> Any:
+    """first + i * delta for i < length."""
+    first, delta = (np.asarray(_exact(x)).astype(dtype)[()] for x in (first, delta))
+    if current.get() is EVAL and length <= _HOST_LIMIT:
+        with np.errstate(all="ignore"):
+            values = (np.arange(length).astype(dtype) * delta + first).astype(dtype)
+        return as_array(values, dtype, explicit=True)
+    values = apply(Iota.of(dtype, (length,), 0, None))
+    if delta != 1:
+        values = apply(arith.mul, values, delta)
+    return values if first == 0 else apply(arith.add, values, first)
+
+
+def _first_axis_to(x: Any, axis: int) -> Any:
+    return move_batch(x, 0, axis)
+
+
+def _count(num: Any, function: str) -> int:
+    try:
+        n = operator.index(num)
+    except TypeError:
+        raise errors.ArgumentError(
+            errors.explain(function, "num must be an int known while tracing", {"num": num})
+        ) from None
+    if n < 0:
+        raise errors.ValueArgumentError(
+            errors.explain(function, f"num, the number of samples, is negative: {n}")
+        )
+    return n
+
+
+def linspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: Any = None,
+    axis: int = 0,
+    *,
+    device: Any = None,
+    out_sharding: Any = None,
+) -> Any:
+    """`num` evenly spaced numbers from `start` to `stop`.
+
+    Sample i is start (1 - t) + stop t with t = i / (num - 1), or i / num without the end point;
+    the last one is exactly `stop`.
+
+    Args:
+        start, stop: numbers or arrays, which broadcast. Derivatives: 1 - t and t.
+        num: number of samples.
+        endpoint: whether `stop` is the last sample.
+        retstep: also return the step (nan if there is none).
+        dtype: dtype of the result, a float by default; integers are rounded down.
+        axis: axis of the samples in the result.
+        device, out_sharding: see `zeros`.
+
+    Example:
+        >>> linspace(0, 1, 5)
+        Array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
+    """
+    n = _count(num, "linspace")
+    wanted = None if dtype is None else user_dtype(dtype, "linspace", False)
+    out, step = _linspace(start, stop, n, bool(endpoint), wanted, axis)
+    out = placed(out, device, out_sharding)
+    return (out, step) if retstep else out
+
+
+def _ends(start: Any, stop: Any, function: str, dtype: Any) -> tuple[Any, Any]:
+    """Both ends as float arrays of one shape; not weakly typed."""
+    x, y = to_inexact(as_value(start, function, "start"), as_value(stop, function, "stop"))
+    if dtype is not None and type_of(dtype.type(0)).inexact:
+        wide = result_type_of(((type_of(x).dtype, type_of(x).weak_type), (dtype, False)))[0]
+    else:
+        wide = type_of(x).dtype
+    x, y = arith.convert(x, wide), arith.convert(y, wide)
+    shape = broadcast_shape(function, type_of(x).shape, type_of(y).shape)
+    x, y = broadcast_operands(function, x, y)
+    return broadcast_to_shape(x, shape), broadcast_to_shape(y, shape)
+
+
+@library(2)
+def _linspace(
+    start: Any, stop: Any, num: int, endpoint: bool, dtype: Any, axis: int
+) -> tuple[Any, Any]:
+    x, y = _ends(start, stop, "linspace", dtype)
+    t = type_of(x)
+    real = arith.real_dtype(t.dtype)
+    axis = check_axis("linspace", axis, t.ndim + 1)
+    div = num - 1 if endpoint else num
+    if div > 0:
+        step = apply(binary.div, apply(arith.sub, y, x), t.dtype.type(div))
+    else:
+        step = apply(arith.mul, apply(arith.sub, y, x), t.dtype.type(np.nan))
+    samples = _spaced(x, y, num, div, endpoint, real)
+    if dtype is not None:
+        if dtype.kind in "iu" and t.kind == "f":
+            samples = apply(ops.floor, samples)
+        samples = arith.convert(samples, dtype)
+    return _first_axis_to(samples, axis), step
+
+
+def _spaced(x: Any, y: Any, num: int, div: int, endpoint: bool, real: Any) -> Any:
+    """The samples along a new first axis."""
+    t = type_of(x)
+    shape = (num, *t.shape)
+    i = apply(Iota.of(real, shape, 0, None))
+    part = apply(binary.div, i, real.type(max(div, 1)))
+    rest = apply(arith.sub, real.type(1), part)
+    x, y = (broadcast_to_shape(expand(v, (0,)), shape) for v in (x, y))
+    part, rest = arith.convert(part, t.dtype), arith.convert(rest, t.dtype)
+    mixed = apply(arith.add, apply(arith.mul, x, rest), apply(arith.mul, y, part))
+    if endpoint and num > 1:
+        last = apply(compare.eq, i, real.type(div))
+        mixed = apply(arith.select, last, mixed, y)
+    return mixed
+
+
+def logspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    base: Any = 10.0,
+    dtype: Any = None,
+    axis: int = 0,
+) -> Any:
+    """base ** linspace(start, stop): numbers evenly spaced on a logarithmic scale.
+
+    Args:
+        start, stop: exponents of the ends.
+        base: a number or array.
+        num, endpoint, dtype, axis: as for `linspace`.
+
+    Example:
+        >>> logspace(0, 2, 3)
+        Array([  1.,  10., 100.], dtype=float32)
+    """
+    n = _count(num, "logspace")
+    wanted = None if dtype is None else user_dtype(dtype, "logspace", False)
+    return _logspace(start, stop, base, n, bool(endpoint), wanted, axis)
+
+
+@library(3)
+def _logspace(
+    start: Any, stop: Any, base: Any, num: int, endpoint: bool, dtype: Any, axis: int
+) -> Any:
+    x, y = _ends(start, stop, "logspace", dtype)
+    (b,) = to_inexact(as_value(base, "logspace", "base"))
+    shape = broadcast_shape("logspace", type_of(x).shape, type_of(b).shape)
+    x, y = broadcast_to_shape(x, shape), broadcast_to_shape(y, shape)
+    axis = check_axis("logspace", axis, type_of(x).ndim + 1)
+    real = arith.real_dtype(type_of(x).dtype)
+    powers = _spaced(x, y, num, num - 1 if endpoint else num, endpoint, real)
+    b = arith.convert(b, type_of(powers).dtype)
+    if type_of(b).shape:
+        b = broadcast_to_shape(b, type_of(powers).shape)
+    out = apply(binary.pow_, b, powers)
+    if dtype is not None:
+        out = arith.convert(out, dtype)
+    return _first_axis_to(out, axis)
+
+
+def geomspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    dtype: Any = None,
+    axis: int = 0,
+) -> Any:
+    """Numbers of a geometric progression from `start` to `stop`.
+
+    Sample i is start (stop / start)**t with t as in `linspace`; the ends are exact.
+
+    Args:
+        start, stop: both positive, both negative, or complex; not 0.
+        num, endpoint, dtype, axis: as for `linspace`.
+
+    Example:
+        >>> geomspace(-1, -8, 4)
+        Array([-1., -2., -4., -8.], dtype=float32)
+    """
+    n = _count(num, "geomspace")
+    wanted = None if dtype is None else user_dtype(dtype, "geomspace", False)
+    return _geomspace(start, stop, n, bool(endpoint), wanted, axis)
+
+
+@library(2)
+def _geomspace(start: Any, stop: Any, num: int, endpoint: bool, dtype: Any, axis: int) -> Any:
+    x, y = _ends(start, stop, "geomspace", dtype)
+    t = type_of(x)
+    axis = check_axis("geomspace", axis, t.ndim + 1)
+    # exp2 of whole numbers is exact, so powers of two stay powers of two
+    ratio = apply(ops.log, apply(binary.div, y, x))
+    ratio = apply(binary.div, ratio, t.dtype.type(math.log(2)))
+    zero = apply(arith.mul, ratio, t.dtype.type(0))
+    real = arith.real_dtype(t.dtype)
+    powers = _spaced(zero, ratio, num, num - 1 if endpoint else num, endpoint, real)
+    shape = type_of(powers).shape
+    first, last = (broadcast_to_shape(expand(v, (0,)), shape) for v in (x, y))
+    out = apply(arith.mul, first, apply(ops.exp2, powers))
+    i = apply(Iota.of(np.dtype(np.int32), shape, 0, None))
+    out = apply(arith.select, apply(compare.eq, i, np.int32(0)), out, first)
+    if endpoint and num > 1:
+        out = apply(arith.select, apply(compare.eq, i, np.int32(num - 1)), out, last)
+    if dtype is not None:
+        out = arith.convert(out, dtype)
+    return _first_axis_to(out, axis)
+
+
+__all__ = ["arange", "geomspace", "linspace", "logspace"]
