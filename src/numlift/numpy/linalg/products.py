@@ -1,0 +1,258 @@
+"""Products under the names of the array API standard; chains and powers of matrices."""
+
+from __future__ import annotations
+
+import operator
+from functools import lru_cache
+from typing import Any
+
+from ... import errors
+from ...api.library import library
+from ...core.tracing import apply, type_of
+from ...structural.arith import convert
+from ...structural.shape import Broadcast
+from .. import diagonals, products
+from ..diagonals import eye
+from ..products import matmul as _matmul
+from ..util import as_value, check_axis, promote
+
+
+def matmul(
+    x1: Any, x2: Any, /, *, precision: Any = None, preferred_element_type: Any = None
+) -> Any:
+    """Matrix product; `numpy.matmul` under its name in the array API standard.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> np.linalg.matmul(np.ones((2, 3)), np.ones((3, 4))).shape
+        (2, 4)
+    """
+    return _matmul(x1, x2, precision=precision, preferred_element_type=preferred_element_type)
+
+
+def vecdot(
+    x1: Any,
+    x2: Any,
+    /,
+    *,
+    axis: int = -1,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+) -> Any:
+    """Scalar products of conjugated vectors along an axis; `numpy.vecdot`.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> print(np.linalg.vecdot(np.array([1, 2]), np.array([3, 4])))
+        11
+    """
+    return products.vecdot(
+        x1, x2, axis=axis, precision=precision, preferred_element_type=preferred_element_type
+    )
+
+
+def tensordot(
+    x1: Any,
+    x2: Any,
+    /,
+    *,
+    axes: Any = 2,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+    out_sharding: Any = None,
+) -> Any:
+    """Product summed over several axes; `numpy.tensordot`.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> np.linalg.tensordot(np.ones((2, 3)), np.ones((3, 4)), axes=1).shape
+        (2, 4)
+    """
+    return products.tensordot(
+        x1,
+        x2,
+        axes,
+        precision=precision,
+        preferred_element_type=preferred_element_type,
+        out_sharding=out_sharding,
+    )
+
+
+def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    """Cross products of vectors of three components along an axis.
+
+    Raises:
+        ShapeError: other numbers of components.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> print(np.linalg.cross(np.array([1, 0, 0]), np.array([0, 1, 0])))
+        [0 0 1]
+    """
+    sides = [as_value(x, "cross", name) for x, name in ((x1, "x1"), (x2, "x2"))]
+    for x, name in zip(sides, ("x1", "x2"), strict=True):
+        t = type_of(x)
+        if t.shape[check_axis("cross", axis, t.ndim)] != 3:
+            raise errors.ShapeError(
+                errors.explain(
+                    "linalg.cross",
+                    "vectors must have three components",
+                    {name: t},
+                    try_="np.cross, which also takes two",
+                )
+            )
+    return products.cross(*sides, axis=axis)
+
+
+def outer(x1: Any, x2: Any, /) -> Any:
+    """All products of elements of two vectors.
+
+    Raises:
+        ShapeError: not vectors.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> np.linalg.outer(np.ones(2), np.ones(3)).shape
+        (2, 3)
+    """
+    x, y = as_value(x1, "outer", "x1"), as_value(x2, "outer", "x2")
+    if type_of(x).ndim != 1 or type_of(y).ndim != 1:
+        raise errors.ShapeError(
+            errors.explain(
+                "linalg.outer",
+                "operands must be vectors",
+                {"x1": type_of(x), "x2": type_of(y)},
+                try_="np.outer, which flattens its operands",
+            )
+        )
+    return products.outer(x, y)
+
+
+def diagonal(x: Any, /, *, offset: int = 0) -> Any:
+    """Diagonals of the matrices in the last two axes.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> print(np.linalg.diagonal(np.eye(2)))
+        [1. 1.]
+    """
+    return diagonals.diagonal(x, offset, -2, -1)
+
+
+def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
+    """Sums of the diagonals of the matrices in the last two axes.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> print(np.linalg.trace(np.eye(2)))
+        2.0
+    """
+    return products.trace(x, offset, -2, -1, dtype)
+
+
+@lru_cache(maxsize=256)
+def _splits(sizes: tuple[int, ...]) -> dict[tuple[int, int], int]:
+    """Where to split each part of a chain of matrices with the fewest multiplications."""
+    n = len(sizes) - 1
+    cost = dict.fromkeys([(i, i) for i in range(n)], 0)
+    best: dict[tuple[int, int], int] = {}
+    for length in range(1, n):
+        for i in range(n - length):
+            j = i + length
+            options = [
+                (cost[i, k] + cost[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k)
+                for k in range(i, j)
+            ]
+            cost[i, j], best[i, j] = min(options)
+    return best
+
+
+@library()
+def multi_dot(arrays: Any, *, precision: Any = None) -> Any:
+    """Product of a chain of matrices, in the order with the fewest multiplications.
+
+    Args:
+        arrays: at least two matrices; the first and the last may be vectors.
+        precision: as in `numpy.matmul`.
+
+    Raises:
+        ValueArgumentError: fewer than two.  ShapeError: other ranks, or sizes that do not agree.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> a, b, c = np.ones((2, 9)), np.ones((9, 9)), np.ones(9)
+        >>> print(np.linalg.multi_dot([a, b, c]))
+        [81. 81.]
+    """
+    if len(arrays) < 2:
+        raise errors.ValueArgumentError(
+            errors.explain("multi_dot", f"at least two arrays are needed, not {len(arrays)}")
+        )
+    xs = promote(*[as_value(x, "multi_dot", "arrays") for x in arrays])
+    types = [type_of(x) for x in xs]
+    for i, t in enumerate(types):
+        if t.ndim != 2 and not (t.ndim == 1 and i in (0, len(xs) - 1)):
+            raise errors.ShapeError(
+                errors.explain(
+                    "multi_dot",
+                    "arrays must be matrices (the first and the last may be vectors)",
+                    {f"arrays[{i}]": t},
+                )
+            )
+    first = 1 if types[0].ndim == 1 else types[0].shape[0]
+    last = 1 if types[-1].ndim == 1 else types[-1].shape[1]
+    best = _splits((first, *[t.shape[0] for t in types[1:]], last))
+
+    def product(i: int, j: int) -> Any:
+        if i == j:
+            return xs[i]
+        k = best[i, j]
+        return _matmul(product(i, k), product(k + 1, j), precision=precision)
+
+    return product(0, len(xs) - 1)
+
+
+@library()
+def matrix_power(a: Any, n: int) -> Any:
+    """Product of `n` copies of each square matrix, by repeated squaring.
+
+    Args:
+        a: array of square matrices.
+        n: int, not negative; 0 gives identity matrices.
+
+    Raises:
+        ShapeError: not square.  ValueArgumentError: `n` is negative.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> print(np.linalg.matrix_power(np.array([[1, 1], [0, 1]]), 3))
+        [[1 3]
+         [0 1]]
+    """
+    x = as_value(a, "matrix_power")
+    t = type_of(x)
+    n = operator.index(n)
+    if t.ndim < 2 or t.shape[-1] != t.shape[-2]:
+        raise errors.ShapeError(
+            errors.explain("matrix_power", "the last two axes must be of equal size", {"a": t})
+        )
+    if n < 0:
+        raise errors.ValueArgumentError(
+            errors.explain(
+                "matrix_power",
+                f"n must not be negative, but is {n}",
+                {"a": t},
+                try_="np.linalg.matrix_power(inverse, -n)",
+            )
+        )
+    if n == 0:
+        one = convert(eye(t.shape[-1], dtype=t.dtype), t.dtype)
+        return apply(Broadcast.of(t.shape, (t.ndim - 2, t.ndim - 1), None), one)
+    out = None
+    while n:
+        if n & 1:
+            out = x if out is None else _matmul(out, x)
+        n >>= 1
+        if n:
+            x = _matmul(x, x)
+    return out
