@@ -240,3 +240,11 @@ def unpackbits(
             )
         bits = apply(Pad.of(((0, 0, 0),) * last + ((0, size - 8 * n, 0),)), bits, np.uint8(0))
     return moved(bits, last, axis)
+
+
+__all__ = [
+    "choose",
+    "packbits",
+    "place",
+    "unpackbits",
+]

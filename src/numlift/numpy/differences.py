@@ -331,3 +331,13 @@ def _slide(function: str, x: Any, y: Any, mode: str, precision: Any, preferred: 
         preferred_element_type=preferred,
     )
     return reshape_to(out, type_of(out).shape[2:])
+
+
+__all__ = [
+    "convolve",
+    "correlate",
+    "diff",
+    "ediff1d",
+    "gradient",
+    "trapezoid",
+]

@@ -349,3 +349,9 @@ def _elementwise(a: _Term, b: _Term, letters: str, preferred: Any) -> _Term:
         x = permute(x, [t.letters.index(letter) for letter in mine])
         sides.append(broadcast(x, shape, [order.index(letter) for letter in mine]) if mine else x)
     return _Term(apply(mul, *sides), "".join(order))
+
+
+__all__ = [
+    "einsum",
+    "einsum_path",
+]

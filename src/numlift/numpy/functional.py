@@ -254,3 +254,10 @@ def _checked(
         return found
 
     return call
+
+
+__all__ = [
+    "apply_along_axis",
+    "apply_over_axes",
+    "vectorize",
+]

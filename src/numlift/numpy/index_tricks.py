@@ -1,4 +1,4 @@
-"""Arrays written with brackets: r_, c_; and indices as values: s_, index_exp."""
+"""Arrays written with brackets: r_ and c_."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .joining import concatenate
 from .pieces import permute, reshape_to
 from .util import as_value
 
-__all__ = ["c_", "index_exp", "r_", "s_"]
+__all__ = ["c_", "r_"]
 
 
 def _range(item: slice) -> np.ndarray:
@@ -87,21 +87,7 @@ class _Joiner:
         return permute(x, axes[:start] + axes[missing:] + axes[start:missing])
 
 
-class _Indices:
-    """Object whose brackets return the index itself."""
-
-    def __init__(self, always_tuple: bool):
-        self.always_tuple = always_tuple
-
-    def __getitem__(self, key: Any) -> Any:
-        return (key,) if self.always_tuple and not isinstance(key, tuple) else key
-
-
 r_ = _Joiner("r_", 0, 1, -1)
 """Join along the first axis: ``r_[0:3, 9, x]``; a string first gives axis, rank, first axis."""
 c_ = _Joiner("c_", -1, 2, 0)
 """Join along the last axis, vectors as columns: ``c_[x, y]``."""
-s_ = _Indices(False)
-"""The index in the brackets, as `x[...]` would get it: ``s_[1:3, ::2]``."""
-index_exp = _Indices(True)
-"""The index in the brackets, always as a tuple."""

@@ -200,3 +200,10 @@ def _delete_traced(x: Any, obj: Any, axis: int) -> Any:
         apply(Iota.of(_INT, (n,), 0, None)),
     )
     return take(x, source, axis)
+
+
+__all__ = [
+    "append",
+    "delete",
+    "insert",
+]

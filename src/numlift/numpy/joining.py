@@ -429,3 +429,21 @@ def _sections(function: str, n: int, count: int, t: Any) -> tuple[int, ...]:
             )
         )
     return (each + 1,) * more + (each,) * (count - more)
+
+
+__all__ = [
+    "array_split",
+    "block",
+    "column_stack",
+    "concat",
+    "concatenate",
+    "dsplit",
+    "dstack",
+    "hsplit",
+    "hstack",
+    "split",
+    "stack",
+    "unstack",
+    "vsplit",
+    "vstack",
+]

@@ -359,3 +359,8 @@ def _pad_by_function(
     for i, pair in enumerate(widths):
         out = apply_along_axis(function, i, out, pair, i, kwargs)
     return out
+
+
+__all__ = [
+    "pad",
+]

@@ -250,3 +250,14 @@ def poly_of_roots(roots: Any) -> Any:
         scaled = binary(mul, "poly", out, part(minus, 0, i, i + 1))
         out = apply(add, join([out, zero], 0), join([zero, scaled], 0))
     return out
+
+
+__all__ = [
+    "polyadd",
+    "polyder",
+    "polydiv",
+    "polyint",
+    "polymul",
+    "polysub",
+    "polyval",
+]

@@ -601,3 +601,19 @@ def sum_dtype(dtype: Any, kind: str) -> Any:
     if kind == "u":
         wide = np.dtype(wide.str.replace("i", "u"))
     return wide if dtype.itemsize < wide.itemsize or kind == "b" else dtype
+
+
+__all__ = [
+    "cross",
+    "dot",
+    "inner",
+    "kron",
+    "matmul",
+    "matvec",
+    "outer",
+    "tensordot",
+    "trace",
+    "vdot",
+    "vecdot",
+    "vecmat",
+]

@@ -440,3 +440,16 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
         last = (int(used[-1]) + 1 if len(used) else first) if "b" in trim else n
         x = part(x, i, first, max(first, last))
     return reshape_to(x, type_of(x).shape)
+
+
+__all__ = [
+    "flip",
+    "fliplr",
+    "flipud",
+    "repeat",
+    "resize",
+    "roll",
+    "rot90",
+    "tile",
+    "trim_zeros",
+]
