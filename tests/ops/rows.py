@@ -131,7 +131,9 @@ class Case:
         ys, dys = jvp(function, tuple(chosen), tuple(dxs))
         return ys, dys, self.pull(function, chosen, cts) if self.row.transposable else ()
 
-    def pull(self, function: Callable[..., Any], chosen: Sequence[Any], cts: Any) -> tuple[Any, ...]:
+    def pull(
+        self, function: Callable[..., Any], chosen: Sequence[Any], cts: Any
+    ) -> tuple[Any, ...]:
         """ct J."""
         return vjp(function, *chosen)[1](list(cts))
 

@@ -29,7 +29,6 @@ from tests.ops.rows import (
     batched,
     case,
     check_difference,
-    close,
     derivative_dtypes,
     examples,
     inner,
@@ -204,9 +203,9 @@ def test_vmap_and_grad_commute(row: Sample, dtype: str) -> None:
                 return jvp(function, tuple(chosen), tuple(dxs))[1], one.pull(function, chosen, cts)
 
             def whole(*chosen: Any) -> Any:
-                return vmap(
-                    lambda args, xs: one.inexact(args)(*xs), in_axes=(list(axes), 0)
-                )(list(args), list(chosen))
+                return vmap(lambda args, xs: one.inexact(args)(*xs), in_axes=(list(axes), 0))(
+                    list(args), list(chosen)
+                )
 
             inside = vmap(example, in_axes=(list(axes), 0, 0))(args, dxs, cts)
             outside = vjp(whole, *one.chosen(args))[1](cts)
