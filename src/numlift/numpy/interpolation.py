@@ -208,9 +208,11 @@ def _unwrap(p: Any, discont: Any, axis: int, period: Any) -> Any:
     folded = remainder(apply(arith.sub, gap, low), period)
     folded = apply(arith.add, folded, low)
     # a jump of exactly half a period keeps its sign
-    if t.kind == "f":
-        edge = apply(binary.and_, apply(compare.eq, folded, low), apply(compare.gt, gap, number(0)))
-        folded = apply(arith.select, edge, folded, half)
+    edge = apply(binary.and_, apply(compare.eq, folded, low), apply(compare.gt, gap, number(0)))
+    if t.kind != "f":
+        even = apply(compare.eq, remainder(period, number(2)), number(0))
+        edge = apply(binary.and_, edge, even)
+    folded = apply(arith.select, edge, folded, half)
     fix = apply(arith.sub, folded, gap)
     limit = half
     if discont is not None:
