@@ -101,6 +101,7 @@ from .elementwise import (
     sqrt,
     square,
 )
+from .fft import FftType, fft
 from .indexing import (
     GatherDimensionNumbers,
     GatherScatterMode,

@@ -156,3 +156,12 @@ __all__ += [
 ]
 __all__ += selection.__all__
 __all__ += taking.__all__
+
+from . import linalg
+from .index_tricks import c_, r_
+from .polynomials import polyadd, polyder, polydiv, polyint, polymul, polysub, polyval
+
+__all__ += ["c_", "linalg", "r_"]
+__all__ += [
+    "polyadd", "polyder", "polydiv", "polyint", "polymul", "polysub", "polyval",
+]

@@ -75,10 +75,14 @@ def einsum(
     found, text = _arguments("einsum", subscripts, operands)
     xs = promote(*found)
     shapes = tuple([type_of(x).shape for x in xs])
-    path = None if len(xs) <= 2 else _frozen_path(optimize)
-    inputs, output, path = _parsed(text, shapes, path)
     if preferred_element_type is not None:
         preferred_element_type = user_dtype(preferred_element_type, "einsum")
+    if len(xs) == 2 and out_sharding is None:
+        numbers = _one_dot(text, shapes)
+        if numbers is not None:
+            return contract(xs[0], xs[1], numbers, precision, preferred_element_type)
+    path = None if len(xs) <= 2 else _frozen_path(optimize)
+    inputs, output, path = _parsed(text, shapes, path)
     return _evaluate(
         tuple(xs), inputs, output, path, precision, preferred_element_type, out_sharding
     )
@@ -167,6 +171,24 @@ def _parsed(
         if letter not in sizes:
             raise _malformed(f"the output letter {letter!r} is in no operand", text, shapes)
     return inputs, output, _path(inputs, output, shapes, optimize)
+
+
+@lru_cache(maxsize=1024)
+def _one_dot(text: Any, shapes: tuple[tuple[int, ...], ...]) -> Any:
+    """Dimension numbers if the expression is one dot_general and nothing else, else None."""
+    (a, b), output, _ = _parsed(text, shapes, None)
+    batch = [x for x in a if x in b and x in output]
+    shared = [x for x in a if x in b and x not in output]
+    made = batch + [x for x in a if x not in b] + [x for x in b if x not in a]
+    plain = len(set(a)) == len(a) and len(set(b)) == len(b)
+    if not shared or not plain or "".join(made) != output:
+        return None
+    numbers = tuple(
+        tuple([side.index(x) for x in letters])
+        for letters, side in ((shared, a), (shared, b), (batch, a), (batch, b))
+    )
+    pairs = zip(numbers[0] + numbers[2], numbers[1] + numbers[3], strict=True)
+    return numbers if all(shapes[0][i] == shapes[1][j] for i, j in pairs) else None
 
 
 def _path(
