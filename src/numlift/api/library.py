@@ -13,7 +13,7 @@ from ..core.tracing import EVAL, Tracer, Value, current, leaked
 from ..runtime import xla
 from ..runtime.array import Array
 from ..runtime.buffers import check_alive
-from ..runtime.transfer import as_array
+from ..runtime.transfer import as_array, constant
 from ..tree import raw_flatten
 from .dispatch import Entry
 from .door import door
@@ -25,6 +25,7 @@ _state = config.current
 _current = current.get
 _LEAF = raw_flatten(0)[1]
 _LIMIT = 1024
+_NUMBERS = frozenset((bool, int, float, complex))
 _ARRAYS = (Value, np.ndarray, np.generic)
 
 
@@ -85,6 +86,9 @@ class _Slow:
         self.function, self.arrays, self.entries = function, arrays, entries
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        known = self._known(args, kwargs)
+        if known is not None:
+            return self.run(*known)
         state = _state()
         if state.disable_jit:
             return self.function(*args, **kwargs)
@@ -132,15 +136,28 @@ class _Slow:
             program.check = number_check(self.function.__name__)
         return Entry(program, traced.out_tree, _LEAF)
 
+    def _fast_key(self, args: Any, kwargs: Any) -> tuple[Any, list[Any]]:
+        """The key that the fast path builds, with Python numbers as arrays; and the arrays."""
+        leaves, tree = raw_flatten(args[: self.arrays])
+        leaves = [constant(x) if x.__class__ in _NUMBERS else x for x in leaves]
+        options = args[self.arrays :]
+        if kwargs:
+            options += (*kwargs.items(), *map(type, kwargs.values()))
+        placements = [x.placement for x in leaves]
+        return (tree, _state(), options, *map(type, options), *placements), leaves
+
+    def _known(self, args: Any, kwargs: Any) -> tuple[Entry, list[Any]] | None:
+        """Entry and arrays of a call with arrays and Python numbers only, if it is in the table."""
+        try:
+            key, leaves = self._fast_key(args, kwargs)
+            return self.entries[key], leaves
+        except (KeyError, AttributeError, TypeError, ValueError, OverflowError):
+            return None
+
     def _remember_fast_key(self, args: Any, kwargs: Any, entry: Entry) -> None:
         """Enter the key that the fast path builds, if it can build one for this call."""
         try:
-            leaves, tree = raw_flatten(args[: self.arrays])
-            options = args[self.arrays :]
-            if kwargs:
-                options += (*kwargs.items(), *map(type, kwargs.values()))
-            key = (tree, _state(), options, *map(type, options), *[x.placement for x in leaves])
-            self.entries[key] = entry
+            self.entries[self._fast_key(args, kwargs)[0]] = entry
         except (AttributeError, TypeError, ValueError):
             pass
 
