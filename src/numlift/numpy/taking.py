@@ -195,9 +195,9 @@ def take_along_axis(
     Example:
         >>> import numlift.numpy as np
         >>> x = np.array([[3, 1, 2], [6, 5, 4]])
-        >>> print(np.take_along_axis(x, np.argsort(x, 1), 1))
-        [[1 2 3]
-         [4 5 6]]
+        >>> print(np.take_along_axis(x, np.array([[1], [2]]), 1))
+        [[1]
+         [4]]
     """
     arr, indices = (
         as_value(arr, "take_along_axis", "arr"),

@@ -253,11 +253,14 @@ def keep_if_divisible(function: str, entries: list[Any], old: Any, new: Any, x: 
         for name in rules.axis_names_in(entry):
             ways *= mesh.shape[name]
         if new[i] % ways:
-            raise rules.conflict(
-                function,
-                f"axis {i} is split over {entry!r} in {ways} parts, which do not divide its new "
-                f"size {new[i]} (it was {old[i]})",
-                [x],
+            raise errors.ShardingError(
+                errors.explain(
+                    function,
+                    f"axis {i} is split over {entry!r} in {ways} parts, which do not divide its "
+                    f"new size {new[i]} (it was {old[i]})",
+                    {"operand": x},
+                    try_="x.at[...].get(out_sharding=P(...)), or nl.reshard(x, P(...)) first",
+                )
             )
     return rules.named(mesh, entries)
 
