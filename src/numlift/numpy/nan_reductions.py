@@ -1,0 +1,317 @@
+"""Reductions and cumulative functions that skip NaN."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..api.library import library
+from ..core.tracing import apply, type_of
+from ..ops import reductions as ops
+from ..ops.compare import le
+from ..ops.elementwise import sqrt
+from ..ops.elementwise_binary import and_, max_, min_, not_
+from ..structural.arith import select
+from ..structural.shape import ReduceSum
+from .cumulative import accumulated
+from .elementwise import no_out
+from .reducing import (
+    as_dtype,
+    asked_dtype,
+    axes_of,
+    is_nan,
+    mask_of,
+    not_empty,
+    reduced,
+    wide_float,
+)
+from .reductions import index_of_extreme, max, mean_over, min, prod, sum, variance
+from .util import as_value
+
+
+def filled(x: Any, value: Any) -> Any:
+    """`x` with a number instead of each NaN."""
+    t = type_of(x)
+    return apply(select, is_nan(x), x, t.dtype.type(value)) if t.inexact else x
+
+
+def _usable(function: str, x: Any, where: Any) -> Any:
+    """Bools: not NaN, and in the `where` mask."""
+    good = apply(not_, is_nan(x))
+    if where is None:
+        return good
+    return apply(and_, good, mask_of(function, where, type_of(x).shape))
+
+
+@library(1)
+def nansum(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = None,
+) -> Any:
+    """Sum over axes with NaN as 0; the arguments are those of `sum`.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> print(np.nansum(np.asarray([1.0, np.nan, 2.0])))
+        3.0
+    """
+    x = filled(as_value(a, "nansum"), 0)
+    return sum(x, axis, dtype, out, keepdims, initial, where)
+
+
+@library(1)
+def nanprod(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = None,
+) -> Any:
+    """Product over axes with NaN as 1; the arguments are those of `prod`.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> print(np.nanprod(np.asarray([3.0, np.nan, 2.0])))
+        6.0
+    """
+    x = filled(as_value(a, "nanprod"), 1)
+    return prod(x, axis, dtype, out, keepdims, initial, where)
+
+
+def _nan_extreme(
+    function: str, op: Any, plain: Any, combine: Any, a: Any, axis: Any, out: Any, keepdims: bool,
+    initial: Any, where: Any,
+) -> Any:  # fmt: skip
+    x = as_value(a, function)
+    t = type_of(x)
+    if not t.inexact or where is not None and initial is None:
+        return plain(x, axis, out, keepdims, initial, where)
+    no_out(function, out)
+    axes = axes_of(function, axis, x)
+    if initial is None:
+        not_empty(plain.__name__, x, axes)
+    usable = _usable(function, x, where)
+    result = reduced(
+        op, apply(select, usable, t.dtype.type(op.of(()).identity(t.dtype)), x), axes, keepdims
+    )
+    found = reduced(ops.ReduceOr, usable, axes, keepdims)
+    result = apply(select, found, t.dtype.type(np.nan), result)
+    if initial is not None:
+        start = as_dtype(as_value(initial, function, "initial"), t.dtype)
+        result = apply(select, found, start, apply(combine, result, start))
+    return result
+
+
+@library(1)
+def nanmax(
+    a: Any,
+    axis: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = None,
+) -> Any:
+    """Greatest element over axes that is not NaN; NaN if all are. Arguments as in `max`.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> print(np.nanmax(np.asarray([1.0, np.nan, 2.0])))
+        2.0
+    """
+    return _nan_extreme(
+        "nanmax", ops.ReduceMax, max, max_, a, axis, out, keepdims, initial, where
+    )
+
+
+@library(1)
+def nanmin(
+    a: Any,
+    axis: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = None,
+) -> Any:
+    """Least element over axes that is not NaN; NaN if all are. Arguments as in `min`.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> print(np.nanmin(np.asarray([1.0, np.nan, 2.0])))
+        1.0
+    """
+    return _nan_extreme(
+        "nanmin", ops.ReduceMin, min, min_, a, axis, out, keepdims, initial, where
+    )
+
+
+def _nan_index(function: str, op: Any, fill: Any, a: Any, axis: Any, out: Any, keepdims: Any) -> Any:
+    no_out(function, out)
+    x = as_value(a, function)
+    t = type_of(x)
+    if not t.inexact:
+        return index_of_extreme(function, op, x, axis, keepdims)
+    place = index_of_extreme(function, op, filled(x, fill(t.dtype)), axis, keepdims)
+    axes = axes_of(function, axis, x)
+    none = reduced(ops.ReduceAnd, is_nan(x), axes, bool(keepdims))
+    return apply(select, none, place, type_of(place).dtype.type(-1))
+
+
+@library(1)
+def nanargmax(a: Any, axis: Any = None, out: None = None, keepdims: bool | None = None) -> Any:
+    """Index of the first greatest element that is not NaN; -1 if all are.
+
+    Args:
+        a, axis, out, keepdims: as in `argmax`.
+
+    Differences from NumPy: -1 for all NaN, where NumPy raises an error.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> print(np.nanargmax(np.asarray([np.nan, 1.0, 3.0])))
+        2
+    """
+    return _nan_index("nanargmax", ops.ArgMax, ops.lowest, a, axis, out, keepdims)
+
+
+@library(1)
+def nanargmin(a: Any, axis: Any = None, out: None = None, keepdims: bool | None = None) -> Any:
+    """Index of the first least element that is not NaN; -1 if all are.
+
+    Args:
+        a, axis, out, keepdims: as in `argmin`.
+
+    Differences from NumPy: -1 for all NaN, where NumPy raises an error.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> print(np.nanargmin(np.asarray([np.nan, 1.0, 3.0])))
+        1
+    """
+    return _nan_index("nanargmin", ops.ArgMin, ops.highest, a, axis, out, keepdims)
+
+
+@library(1)
+def nanmean(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    where: Any = None,
+) -> Any:
+    """Mean over axes of the elements that are not NaN; NaN if all are. Arguments as in `mean`.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> print(np.nanmean(np.asarray([1.0, np.nan, 3.0])))
+        2.0
+    """
+    no_out("nanmean", out)
+    x, dtype = wide_float(as_value(a, "nanmean"), asked_dtype("nanmean", dtype))
+    usable = _usable("nanmean", x, where)
+    axes = axes_of("nanmean", axis, x)
+    return as_dtype(mean_over("nanmean", x, axes, usable, keepdims), dtype)
+
+
+@library(1)
+def nanvar(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    ddof: Any = 0,
+    keepdims: bool = False,
+    where: Any = None,
+    mean: Any = None,
+) -> Any:
+    """Variance over axes of the elements that are not NaN. Arguments as in `var`.
+
+    Returns:
+        Real array; NaN where no more than ``ddof`` elements are left.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> print(np.nanvar(np.asarray([1.0, np.nan, 3.0])))
+        1.0
+    """
+    result, dtype = _nan_variance("nanvar", a, axis, dtype, out, ddof, keepdims, where, mean)
+    return as_dtype(result, dtype)
+
+
+@library(1)
+def nanstd(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    ddof: Any = 0,
+    keepdims: bool = False,
+    where: Any = None,
+    mean: Any = None,
+) -> Any:
+    """Standard deviation over axes of the elements that are not NaN. Arguments as in `std`.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> print(np.nanstd(np.asarray([1.0, np.nan, 3.0])))
+        1.0
+    """
+    result, dtype = _nan_variance("nanstd", a, axis, dtype, out, ddof, keepdims, where, mean)
+    return as_dtype(apply(sqrt, result), dtype)
+
+
+def _nan_variance(
+    function: str, a: Any, axis: Any, dtype: Any, out: Any, ddof: Any, keepdims: bool, where: Any,
+    mean: Any,
+) -> tuple[Any, Any]:  # fmt: skip
+    no_out(function, out)
+    x, dtype = wide_float(as_value(a, function), asked_dtype(function, dtype))
+    usable = _usable(function, x, where)
+    axes = axes_of(function, axis, x)
+    # Zeros instead of NaN keep the derivative of the unused elements finite.
+    t = type_of(x)
+    clean = apply(select, usable, t.dtype.type(0), x)
+    result = variance(function, clean, axes, usable, keepdims, ddof, mean)
+    u = type_of(result)
+    count = reduced(ReduceSum, as_dtype(usable, u.dtype), axes, keepdims)
+    few = apply(le, count, u.dtype.type(ddof))
+    result = apply(select, few, result, u.dtype.type(np.nan))
+    return result, u.dtype if t.kind == "c" else dtype
+
+
+@library(1)
+def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
+    """Cumulative sum with NaN as 0; the arguments are those of `cumsum`.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> print(np.nancumsum(np.asarray([1.0, np.nan, 2.0])))
+        [1. 1. 3.]
+    """
+    return accumulated("nancumsum", filled(as_value(a, "nancumsum"), 0), axis, dtype, out)
+
+
+@library(1)
+def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
+    """Cumulative product with NaN as 1; the arguments are those of `cumprod`.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> print(np.nancumprod(np.asarray([3.0, np.nan, 2.0])))
+        [3. 3. 6.]
+    """
+    return accumulated("nancumprod", filled(as_value(a, "nancumprod"), 1), axis, dtype, out)
+
+
+__all__ = [
+    "nanargmax", "nanargmin", "nancumprod", "nancumsum", "nanmax", "nanmean", "nanmin", "nanprod",
+    "nanstd", "nansum", "nanvar",
+]  # fmt: skip
