@@ -24,14 +24,14 @@ _literals: dict[tuple, Literal] = {}
 class Staged(Tracer):
     """Tracer of `Stage`: a variable of the graph being written."""
 
-    __slots__ = ("var",)
+    __slots__ = ("atom",)
     owner: Stage
 
     def __init__(self, owner: Stage, type_: ArrayType, var: Var):
-        self.owner, self.type, self.var = owner, type_, var
+        self.owner, self.type, self.atom = owner, type_, var
 
     def origin(self) -> Source | None:
-        return self.owner.origin_of(self.var)
+        return self.owner.origin_of(self.atom)
 
 
 def infer_type(op: Op, types: Sequence[ArrayType]) -> Any:
@@ -75,7 +75,7 @@ class Stage(Interpreter):
         atoms: list[Atom] = []
         key: list[Any] = [op]
         for x in args:
-            atom = x.var if type(x) is Staged and x.owner is self else self.lift(x)
+            atom = x.atom if type(x) is Staged and x.owner is self else self.lift(x)
             atoms.append(atom)
             key.append(atom.type)
         types = _types.get(tuple(key))
@@ -104,7 +104,7 @@ class Stage(Interpreter):
             return _scalar_literal(x, kind)
         if isinstance(x, Tracer):
             if x.owner is self:
-                return x.var  # type: ignore[attr-defined]
+                return x.atom  # type: ignore[attr-defined]
             if not x.owner.alive:
                 raise leaked(x)
         elif isinstance(x, np.generic) or (isinstance(x, np.ndarray) and x.ndim == 0):
