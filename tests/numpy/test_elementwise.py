@@ -115,7 +115,10 @@ def test_binary_functions_equal_numpy(name: str) -> None:
 
 def test_power() -> None:
     x = numpy.asarray([1, -1, 2, -3, 0], numpy.int32)
-    check(np.power(x, numpy.asarray([3, 3, 4, 5, 0], numpy.int32)), numpy.asarray([1, -1, 16, -243, 1], numpy.int32))
+    check(
+        np.power(x, numpy.asarray([3, 3, 4, 5, 0], numpy.int32)),
+        numpy.asarray([1, -1, 16, -243, 1], numpy.int32),
+    )
     negative = np.power(x, numpy.asarray([-3, -3, -1, -2, 0], numpy.int32))
     check(negative, numpy.asarray([1, -1, 0, 0, 1], numpy.int32))
     check(np.power(x, 3), x**3)

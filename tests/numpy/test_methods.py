@@ -243,6 +243,6 @@ def test_copies() -> None:
 
 
 def test_iterating_under_vmap_and_jit() -> None:
-    f = lambda x: sum(v * i for i, v in enumerate(x))  # noqa: E731
+    f = lambda x: sum(v * i for i, v in enumerate(x))
     same(nl.vmap(f)(A), A[:, 1] + 2 * A[:, 2])
     same(nl.jit(f)(B), B[1] + 2 * B[2])

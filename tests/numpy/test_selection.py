@@ -97,7 +97,10 @@ def test_nan_to_num() -> None:
 def test_nearly_equal(equal_nan: bool) -> None:
     y = SPECIAL * numpy.float32(1 + 1e-6)
     with numpy.errstate(invalid="ignore"):
-        same(np.isclose(SPECIAL, y, equal_nan=equal_nan), numpy.isclose(SPECIAL, y, equal_nan=equal_nan))
+        same(
+            np.isclose(SPECIAL, y, equal_nan=equal_nan),
+            numpy.isclose(SPECIAL, y, equal_nan=equal_nan),
+        )
         assert bool(np.allclose(SPECIAL, y, equal_nan=equal_nan)) == equal_nan
     assert bool(np.array_equal(SPECIAL, SPECIAL, equal_nan)) == equal_nan
 

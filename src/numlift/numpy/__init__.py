@@ -1,29 +1,47 @@
 """NumPy's functions on arrays that can be differentiated, compiled, batched and sharded."""
 
-# ruff: noqa: A004
+# ruff: noqa: I001
 # fmt: off
 from __future__ import annotations
 
 from . import (
     arithmetic,
+    choosing,
     creation,
+    cumulative,
     diagonals,
+    differences,
     dtypes_api,
     elementwise,
     fft,
     floats,
+    functional,
     grids,
+    index_tricks,
+    inserting,
     interpolation,
+    joining,
+    linalg,
     logic,
+    manipulation,
+    nan_reductions,
+    padding,
+    polynomials,
+    powers,
+    products,
     ranges,
+    rearranging,
+    reductions,
+    rounding,
     selection,
+    sorting,
     taking,
 )
 from . import methods as _methods
 from .arithmetic import (
-    add, arctan2, atan2, copysign, divide, divmod, float_power, floor_divide, fmax, fmin, fmod,
-    gcd, heaviside, hypot, lcm, ldexp, logaddexp, logaddexp2, maximum, minimum, mod, multiply,
-    nextafter, pow, power, remainder, subtract, true_divide,
+    add, arctan2, atan2, copysign, divide, divmod, floor_divide, fmax, fmin, fmod, heaviside,
+    hypot, ldexp, logaddexp, logaddexp2, maximum, minimum, mod, multiply, nextafter, remainder,
+    subtract, true_divide,
 )
 from .choosing import (
     choose, packbits, place, unpackbits,
@@ -31,6 +49,9 @@ from .choosing import (
 from .creation import (
     array, asarray, astype, copy, empty, empty_like, from_dlpack, frombuffer, fromfile,
     fromiter, fromstring, full, full_like, ones, ones_like, zeros, zeros_like,
+)
+from .cumulative import (
+    cumprod, cumsum, cumulative_prod, cumulative_sum,
 )
 from .diagonals import (
     diag, diag_indices, diag_indices_from, diagflat, diagonal, eye, fill_diagonal, identity,
@@ -55,10 +76,10 @@ from .einsum import (
     einsum, einsum_path,
 )
 from .elementwise import (
-    abs, absolute, acos, acosh, arccos, arccosh, arcsin, arcsinh, arctan, arctanh, around, asin,
-    asinh, atan, atanh, cbrt, ceil, cos, cosh, deg2rad, degrees, exp, exp2, expm1, fabs, fix,
-    floor, log, log10, log1p, log2, negative, positive, rad2deg, radians, reciprocal, rint,
-    round, sign, sin, sinh, sqrt, square, tan, tanh, trunc,
+    abs, absolute, acos, acosh, arccos, arccosh, arcsin, arcsinh, arctan, arctanh, asin, asinh,
+    atan, atanh, cbrt, cos, cosh, deg2rad, degrees, exp, exp2, expm1, fabs, log, log10, log1p,
+    log2, negative, positive, rad2deg, radians, reciprocal, sign, sin, sinh, sqrt, square, tan,
+    tanh,
 )
 from .floats import (
     angle, conj, conjugate, frexp, i0, imag, iscomplex, iscomplexobj, isfinite, isinf, isnan,
@@ -69,6 +90,9 @@ from .functional import (
 )
 from .grids import (
     fromfunction, indices, meshgrid, mgrid, ogrid,
+)
+from .index_tricks import (
+    c_, r_,
 )
 from .inserting import (
     append, delete, insert,
@@ -90,8 +114,21 @@ from .manipulation import (
     expand_dims, matrix_transpose, moveaxis, permute_dims, ravel, reshape, rollaxis, squeeze,
     swapaxes, transpose,
 )
+from .nan_reductions import (
+    nanargmax, nanargmin, nancumprod, nancumsum, nanmax, nanmean, nanmin, nanprod, nanstd,
+    nansum, nanvar,
+)
+from .nonzero import (
+    argwhere, compress, extract, flatnonzero, nonzero,
+)
 from .padding import (
     pad,
+)
+from .polynomials import (
+    polyadd, polyder, polydiv, polyint, polymul, polysub, polyval,
+)
+from .powers import (
+    float_power, gcd, lcm, pow, power,
 )
 from .products import (
     cross, dot, inner, kron, matmul, matvec, outer, tensordot, trace, vdot, vecdot, vecmat,
@@ -102,66 +139,56 @@ from .ranges import (
 from .rearranging import (
     flip, fliplr, flipud, repeat, resize, roll, rot90, tile, trim_zeros,
 )
+from .reductions import (
+    all, amax, amin, any, argmax, argmin, average, count_nonzero, max, mean, min, prod, ptp,
+    std, sum, var,
+)
+from .rounding import (
+    around, ceil, fix, floor, rint, round, trunc,
+)
 from .selection import (
     allclose, array_equal, array_equiv, clip, isclose, nan_to_num, piecewise, select, where,
+)
+from .sorting import (
+    argpartition, argsort, digitize, lexsort, partition, searchsorted, sort, sort_complex,
 )
 from .taking import (
     ix_, put_along_axis, ravel_multi_index, take, take_along_axis, unravel_index,
 )
 
-__all__: list[str] = ['fft']
+__all__: list[str] = ['fft', 'linalg']
 __all__ += arithmetic.__all__
-__all__ += [
-    "choose", "packbits", "place", "unpackbits",
-]
+__all__ += choosing.__all__
 __all__ += creation.__all__
+__all__ += cumulative.__all__
 __all__ += diagonals.__all__
-__all__ += [
-    "convolve", "correlate", "diff", "ediff1d", "gradient", "trapezoid",
-]
+__all__ += differences.__all__
 __all__ += dtypes_api.__all__
 __all__ += [
     "einsum", "einsum_path",
 ]
 __all__ += elementwise.__all__
 __all__ += floats.__all__
-__all__ += [
-    "apply_along_axis", "apply_over_axes", "vectorize",
-]
+__all__ += functional.__all__
 __all__ += grids.__all__
-__all__ += [
-    "append", "delete", "insert",
-]
+__all__ += index_tricks.__all__
+__all__ += inserting.__all__
 __all__ += interpolation.__all__
-__all__ += [
-    "array_split", "block", "column_stack", "concat", "concatenate", "dsplit", "dstack",
-    "hsplit", "hstack", "split", "stack", "unstack", "vsplit", "vstack",
-]
+__all__ += joining.__all__
 __all__ += logic.__all__
+__all__ += manipulation.__all__
+__all__ += nan_reductions.__all__
 __all__ += [
-    "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "broadcast_shapes",
-    "broadcast_to", "expand_dims", "matrix_transpose", "moveaxis", "permute_dims", "ravel",
-    "reshape", "rollaxis", "squeeze", "swapaxes", "transpose",
+    "argwhere", "compress", "extract", "flatnonzero", "nonzero",
 ]
-__all__ += [
-    "pad",
-]
-__all__ += [
-    "cross", "dot", "inner", "kron", "matmul", "matvec", "outer", "tensordot", "trace", "vdot",
-    "vecdot", "vecmat",
-]
+__all__ += padding.__all__
+__all__ += polynomials.__all__
+__all__ += powers.__all__
+__all__ += products.__all__
 __all__ += ranges.__all__
-__all__ += [
-    "flip", "fliplr", "flipud", "repeat", "resize", "roll", "rot90", "tile", "trim_zeros",
-]
+__all__ += rearranging.__all__
+__all__ += reductions.__all__
+__all__ += rounding.__all__
 __all__ += selection.__all__
+__all__ += sorting.__all__
 __all__ += taking.__all__
-
-from . import linalg
-from .index_tricks import c_, r_
-from .polynomials import polyadd, polyder, polydiv, polyint, polymul, polysub, polyval
-
-__all__ += ["c_", "linalg", "r_"]
-__all__ += [
-    "polyadd", "polyder", "polydiv", "polyint", "polymul", "polysub", "polyval",
-]

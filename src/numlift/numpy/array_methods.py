@@ -19,16 +19,20 @@ from ..structural import arith
 from . import (
     choosing,
     creation,
+    cumulative,
     diagonals,
-    elementwise,
     floats,
     joining,
     manipulation,
     products,
     rearranging,
+    reductions,
+    rounding,
     selection,
     taking,
 )
+from .nonzero import compress
+from .nonzero import nonzero as find_nonzero
 from .operators import is_operand
 
 
@@ -135,12 +139,10 @@ class ArrayMethods:
         fill_value: Any = 0,
     ) -> Any:
         """Slices where a condition holds; see `numlift.numpy.compress`."""
-        return compress(
-            condition, self, axis, out=out, size=size, fill_value=fill_value
-        )
+        return compress(condition, self, axis, out=out, size=size, fill_value=fill_value)
 
     def __round__(self: Any, ndigits: int | None = None) -> Any:
-        rounded = elementwise.round(self, ndigits or 0)
+        rounded = rounding.round(self, ndigits or 0)
         return rounded if ndigits is not None else creation.astype(rounded, int)
 
     def __contains__(self: Any, item: Any) -> bool:
@@ -216,18 +218,33 @@ def _bits_view(x: Any, t: Any, wanted: Any) -> Any:
 
 
 FUNCTIONS: dict[str, Any] = {
+    "all": reductions.all,
+    "any": reductions.any,
+    "argmax": reductions.argmax,
+    "argmin": reductions.argmin,
     "choose": choosing.choose,
     "conj": floats.conj,
     "conjugate": floats.conjugate,
+    "cumprod": cumulative.cumprod,
+    "cumsum": cumulative.cumsum,
     "diagonal": diagonals.diagonal,
     "dot": products.dot,
+    "max": reductions.max,
+    "mean": reductions.mean,
+    "min": reductions.min,
+    "nonzero": find_nonzero,
+    "prod": reductions.prod,
+    "ptp": reductions.ptp,
     "ravel": manipulation.ravel,
     "repeat": rearranging.repeat,
-    "round": elementwise.round,
+    "round": rounding.round,
     "squeeze": manipulation.squeeze,
+    "std": reductions.std,
+    "sum": reductions.sum,
     "swapaxes": manipulation.swapaxes,
     "take": taking.take,
     "trace": products.trace,
+    "var": reductions.var,
 }
 """Methods that are NumPy functions as they are."""
 

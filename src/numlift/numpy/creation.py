@@ -233,9 +233,7 @@ def asarray(
             raise errors.ValueArgumentError(
                 errors.explain("asarray", "a copy is needed, and copy is False", try_="copy=None")
             )
-    return array(
-        a, dtype, copy=bool(copy), order=order, device=device, out_sharding=out_sharding
-    )
+    return array(a, dtype, copy=bool(copy), order=order, device=device, out_sharding=out_sharding)
 
 
 def copy(a: Any, order: str | None = None) -> Any:
@@ -330,9 +328,7 @@ def _float_dtype(dtype: Any, function: str) -> Any:
     return user_dtype(float if dtype is None else dtype, function, False)
 
 
-def zeros(
-    shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None
-) -> Any:
+def zeros(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Any:
     """An array of zeros; the default dtype is float32 (float64 if x64 is on).
 
     Args:
@@ -388,9 +384,7 @@ def full(
     return _full("full", shape, fill_value, wanted, device, out_sharding)
 
 
-def _full(
-    function: str, shape: Any, value: Any, dtype: Any, device: Any, out_sharding: Any
-) -> Any:
+def _full(function: str, shape: Any, value: Any, dtype: Any, device: Any, out_sharding: Any) -> Any:
     value = as_value(value, function, "fill_value")
     t = type_of(value)
     if is_python_scalar(value) or (isinstance(value, np.generic)):
@@ -405,9 +399,7 @@ def _full(
     value = convert_to(value, dtype) if dtype is not None else value
     if broadcast_shape(function, sizes, t.shape) != sizes:
         raise errors.ShapeError(
-            errors.explain(
-                function, f"fill_value must broadcast to {sizes}", {"fill_value": t}
-            )
+            errors.explain(function, f"fill_value must broadcast to {sizes}", {"fill_value": t})
         )
     x = broadcast_to_shape(value, sizes)
     return placed(x if isinstance(x, Value) else as_array(x), device, out_sharding)

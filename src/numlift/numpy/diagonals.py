@@ -17,8 +17,8 @@ from ..ops.slicing import Slice
 from ..runtime.transfer import as_array
 from ..structural import arith
 from ..structural.shape import Broadcast, Transpose, reshape
-from .arithmetic import power
 from .creation import placed, shape_of
+from .powers import power
 from .ranges import arange
 from .util import as_value, cast, check_axis, expand
 
@@ -45,9 +45,7 @@ def _band(shape: tuple[int, ...], k: Any, relation: Any) -> Any:
     return apply(relation, column, row)
 
 
-def _banded(
-    function: str, N: Any, M: Any, k: Any, dtype: Any, relation: Any, host: Any
-) -> Any:
+def _banded(function: str, N: Any, M: Any, k: Any, dtype: Any, relation: Any, host: Any) -> Any:
     n = shape_of(function, N)[0]
     m = n if M is None else shape_of(function, M)[0]
     wanted = user_dtype(float if dtype is None else dtype, function, False)
@@ -185,9 +183,7 @@ def last_diagonal(x: Any, k: int) -> Any:
     start = row * m + column if length else 0
     stop = start + (length - 1) * (m + 1) + 1 if length else 0
     zeros, ones = (0,) * len(batch), (1,) * len(batch)
-    return apply(
-        Slice.of((*zeros, start), (*batch, stop), (*ones, m + 1)), flat
-    )
+    return apply(Slice.of((*zeros, start), (*batch, stop), (*ones, m + 1)), flat)
 
 
 @library(1)
@@ -361,9 +357,7 @@ def triu_indices(n: Any, k: Any = 0, m: Any = None) -> tuple[Any, Any]:
 def _matrix_shape(arr: Any, function: str) -> tuple[int, int]:
     shape = tuple(arr.shape) if hasattr(arr, "shape") else type_of(as_value(arr, function)).shape
     if len(shape) != 2:
-        raise errors.ShapeError(
-            errors.explain(function, "arr must have 2 axes", {"shape": shape})
-        )
+        raise errors.ShapeError(errors.explain(function, "arr must have 2 axes", {"shape": shape}))
     return shape[0], shape[1]
 
 
@@ -399,7 +393,9 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Any, ...]:
     n, ndim = _whole("diag_indices", "n", n), _whole("diag_indices", "ndim", ndim)
     if n < 0 or ndim < 0:
         raise errors.ValueArgumentError(
-            errors.explain("diag_indices", "n and ndim must not be negative", {"n": n, "ndim": ndim})
+            errors.explain(
+                "diag_indices", "n and ndim must not be negative", {"n": n, "ndim": ndim}
+            )
         )
     return (arange(n),) * ndim
 

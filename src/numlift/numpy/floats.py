@@ -1,4 +1,4 @@
-"""Functions that look into numbers: parts of floats, classes of floats, real and imaginary parts."""
+"""Functions that look into numbers: classes and parts of floats, real and imaginary parts."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ from ..ops.special import BesselI0e
 from ..structural import arith
 from ..structural.shape import full
 from .arithmetic import sign_bit
-from .elementwise import as_array_of_itself, no_out, truncated
+from .elementwise import as_array_of_itself, no_out
 from .operands import inexact, not_for_complex, real_inexact
+from .rounding import truncated
 from .util import as_value
 
 _bool = np.dtype(np.bool_)
@@ -155,9 +156,6 @@ def spacing(x: Any, /) -> Any:
     gap = apply(arith.select, apply(ops.is_finite, away), top, gap)
     gap = apply(arith.select, apply(ops.is_finite, x), t.dtype.type(np.nan), gap)
     return apply(arith.select, sign_bit(x), gap, apply(arith.neg, gap))
-
-
-
 
 
 @library(1)

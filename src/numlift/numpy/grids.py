@@ -18,9 +18,7 @@ from .ranges import arange
 from .util import as_value
 
 
-def meshgrid(
-    *xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy"
-) -> list[Any]:
+def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> list[Any]:
     """Coordinate arrays of a grid from one vector an axis.
 
     Args:
@@ -65,8 +63,8 @@ def meshgrid(
     result = []
     for i, x in enumerate(vectors):
         axis = order.index(i)
-        shape = full if not sparse else tuple(
-            sizes[i] if j == axis else 1 for j in range(len(full))
+        shape = (
+            full if not sparse else tuple(sizes[i] if j == axis else 1 for j in range(len(full)))
         )
         vector = reshape(x, (sizes[i],)) if type_of(x).ndim == 0 else x
         result.append(apply(Broadcast.of(shape, (axis,), None), vector))
@@ -119,9 +117,7 @@ def indices(dimensions: Any, dtype: Any = None, sparse: bool = False) -> Any:
     found = []
     for axis, n in enumerate(shape):
         line = arange(n, dtype=wanted)
-        full = shape if not sparse else tuple(
-            n if j == axis else 1 for j in range(len(shape))
-        )
+        full = shape if not sparse else tuple(n if j == axis else 1 for j in range(len(shape)))
         found.append(apply(Broadcast.of(full, (axis,), None), line))
     if sparse:
         return tuple(found)

@@ -114,9 +114,7 @@ def _segments(
     x: Any, xp: Any, fp: Any, left: Any, right: Any, modes: tuple[Any, Any], periodic: bool
 ) -> Any:
     n, m = type_of(xp).shape[0], type_of(x).shape[0]
-    dtype = result_type_of(
-        tuple((type_of(v).dtype, False) for v in (x, fp))
-    )[0]
+    dtype = result_type_of(tuple((type_of(v).dtype, False) for v in (x, fp)))[0]
     if n == 1:
         inner = apply(Broadcast.of((m,), (0,), None), arith.convert(fp, dtype))
     else:
@@ -126,9 +124,7 @@ def _segments(
         width = apply(arith.sub, x1, x0)
         zero, one = type_of(width).dtype.type(0), type_of(width).dtype.type(1)
         flat = apply(compare.eq, width, zero)
-        part = apply(
-            binary.div, apply(arith.sub, x, x0), apply(arith.select, flat, width, one)
-        )
+        part = apply(binary.div, apply(arith.sub, x, x0), apply(arith.select, flat, width, one))
         f0, f1, part = (arith.convert(v, dtype) for v in (f0, f1, part))
         inner = apply(arith.add, f0, apply(arith.mul, part, apply(arith.sub, f1, f0)))
         inner = apply(arith.select, flat, inner, f0)
@@ -200,9 +196,7 @@ def _unwrap(p: Any, discont: Any, axis: int, period: Any) -> Any:
         return x
     period = arith.convert(as_value(period, "unwrap", "period"), dtype)
     number = dtype.type
-    gap = apply(
-        arith.sub, slice_in_dim(x, 1, n, axis=axis), slice_in_dim(x, 0, n - 1, axis=axis)
-    )
+    gap = apply(arith.sub, slice_in_dim(x, 1, n, axis=axis), slice_in_dim(x, 0, n - 1, axis=axis))
     half = apply(binary.div, period, number(2))
     low = apply(arith.neg, half)
     folded = remainder(apply(arith.sub, gap, low), period)

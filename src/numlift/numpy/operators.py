@@ -16,7 +16,7 @@ from ..ops import compare, elementwise
 from ..ops import elementwise_binary as binary
 from ..ops.elementwise import IntegerPow
 from ..structural import arith
-from . import arithmetic, logic
+from . import arithmetic, logic, powers
 from .operands import number_beside
 
 _current = current.get
@@ -26,8 +26,10 @@ _ARRAYS = (Value, np.ndarray, np.generic, bool, int, float, complex)
 def is_operand(x: Any) -> bool:
     """Whether an operator takes `x`; others (strings, lists, foreign classes) get their turn."""
     return (
-        isinstance(x, _ARRAYS) and getattr(x, "dtype", None) != object
-    ) or hasattr(type(x), "__numlift_array__") or hasattr(type(x), "__jax_array__")
+        (isinstance(x, _ARRAYS) and getattr(getattr(x, "dtype", None), "kind", "f") not in "OUSmM")
+        or hasattr(type(x), "__numlift_array__")
+        or hasattr(type(x), "__jax_array__")
+    )
 
 
 def _operator(
@@ -87,11 +89,11 @@ def _power(self: Any, other: Any) -> Any:
     if type(other) is int and (self.type.inexact or (other >= 0 and self.type.kind in "iu")):
         op = elementwise.square if other == 2 else IntegerPow.of(other)
         return _current().apply(op, (self,))
-    return arithmetic.power(self, other) if is_operand(other) else NotImplemented
+    return powers.power(self, other) if is_operand(other) else NotImplemented
 
 
 def _reflected_power(self: Any, other: Any) -> Any:
-    return arithmetic.power(other, self) if is_operand(other) else NotImplemented
+    return powers.power(other, self) if is_operand(other) else NotImplemented
 
 
 def _negative(self: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Choosing and repairing values: where, select, piecewise, clip, nan_to_num, interp, comparisons."""
+"""Choosing and repairing values: where, select, piecewise, clip, nan_to_num, near equality."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from ..ops.reductions import ReduceAnd
 from ..structural import arith
 from .floats import isfinite
 from .logic import truth
+from .nonzero import nonzero
 from .operands import inexact_pair, not_for_complex, pair
 from .util import as_value, broadcast_operands, broadcast_shape, broadcast_to_shape, cast, promote
 
@@ -118,9 +119,7 @@ def _select(conditions: tuple[Any, ...], choices: tuple[Any, ...], default: Any)
     return result
 
 
-def piecewise(
-    x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any
-) -> Any:
+def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Any:
     """Functions on parts of an array: funclist[i] where condlist[i] holds (the last such i).
 
     Args:
@@ -163,9 +162,7 @@ def piecewise(
     return broadcast_to_shape(arith.convert(result, t.dtype), t.shape)
 
 
-def _piece(
-    function: Callable[..., Any] | Any, x: Any, dtype: Any, args: Any, kw: Any
-) -> Any:
+def _piece(function: Callable[..., Any] | Any, x: Any, dtype: Any, args: Any, kw: Any) -> Any:
     value = function(x, *args, **kw) if callable(function) else function
     return arith.convert(as_value(value, "piecewise", "funclist"), dtype)
 
@@ -298,9 +295,7 @@ def _isclose(a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> Any:
     return near
 
 
-def isclose(
-    a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False
-) -> Any:
+def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
     """Whether |a - b| <= atol + rtol |b|, element by element; equal infinities are close.
 
     Args:
@@ -324,9 +319,7 @@ def _allclose(a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> Any:
     return _every(_isclose(a, b, rtol, atol, equal_nan))
 
 
-def allclose(
-    a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False
-) -> Any:
+def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
     """Whether all elements are close; arguments as for `isclose`.
 
     Example:

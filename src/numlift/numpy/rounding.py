@@ -1,0 +1,167 @@
+"""Rounding to whole numbers and to decimal places. All derivatives are 0."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+
+from ..api.library import library
+from ..core.tracing import apply, type_of
+from ..ops import compare
+from ..ops import elementwise as ops
+from ..ops import elementwise_binary as binary
+from ..structural import arith
+from .elementwise import as_array_of_itself, no_out
+from .operands import inexact, not_for_complex
+from .util import as_value, cast
+
+
+def _whole(x: Any, function: str, op: Any) -> Any:
+    x = as_value(x, function, "x")
+    t = type_of(x)
+    if t.kind in "biu":
+        return as_array_of_itself(x)
+    if t.kind == "c":
+        raise not_for_complex(function, x)
+    return apply(op, x)
+
+
+@library(1)
+def floor(x: Any, /) -> Any:
+    """Largest whole number <= x; integers stay as they are. Derivative 0.
+
+    Example:
+        >>> floor(np.asarray([1.5, -1.5]))
+        Array([ 1., -2.], dtype=float32)
+    """
+    return _whole(x, "floor", ops.floor)
+
+
+@library(1)
+def ceil(x: Any, /) -> Any:
+    """Smallest whole number >= x; integers stay as they are. Derivative 0.
+
+    Example:
+        >>> ceil(np.asarray([1.5, -1.5]))
+        Array([ 2., -1.], dtype=float32)
+    """
+    return _whole(x, "ceil", ops.ceil)
+
+
+@library(1)
+def trunc(x: Any) -> Any:
+    """x without its fraction, rounded towards 0; integers stay as they are. Derivative 0.
+
+    Example:
+        >>> trunc(np.asarray([1.5, -1.5]))
+        Array([ 1., -1.], dtype=float32)
+    """
+    x = as_value(x, "trunc", "x")
+    t = type_of(x)
+    if t.kind in "biu":
+        return as_array_of_itself(x)
+    if t.kind == "c":
+        raise not_for_complex("trunc", x)
+    return truncated(x)
+
+
+def truncated(x: Any) -> Any:
+    """A real float rounded towards 0; the zero of (-1, 0) keeps its sign."""
+    up = apply(compare.lt, x, type_of(x).dtype.type(0))
+    return apply(arith.select, up, apply(ops.floor, x), apply(ops.ceil, x))
+
+
+@library(1)
+def fix(x: Any, out: None = None) -> Any:
+    """x rounded towards 0: the same as `trunc`.
+
+    Example:
+        >>> fix(np.asarray([1.5, -1.5]))
+        Array([ 1., -1.], dtype=float32)
+    """
+    no_out("fix", out)
+    return trunc(x)
+
+
+@library(1)
+def rint(x: Any, /) -> Any:
+    """The nearest whole number, half-way cases to the even one; a float. Derivative 0.
+
+    Example:
+        >>> rint(np.asarray([0.5, 1.5, -2.5]))
+        Array([ 0.,  2., -2.], dtype=float32)
+    """
+    return _by_parts(inexact(x, "rint"), lambda part: apply(ops.round_even, part))
+
+
+def _by_parts(x: Any, function: Any) -> Any:
+    """A function of real numbers, applied to real and imaginary parts of complex ones."""
+    if type_of(x).kind != "c":
+        return function(x)
+    return apply(arith.complex_, function(apply(arith.real, x)), function(apply(arith.imag, x)))
+
+
+@library(1)
+def round(a: Any, decimals: int = 0, out: None = None) -> Any:
+    """`a` rounded to `decimals` places, half-way cases to the even one. Derivative 0.
+
+    Args:
+        a: array or number; integers keep their dtype.
+        decimals: number of places; negative ones round to tens, hundreds, ...
+        out: must be None.
+
+    Example:
+        >>> round(np.asarray([1.25, 2.375]), 1)
+        Array([1.2, 2.4], dtype=float32)
+    """
+    no_out("round", out)
+    x = as_value(a, "round", "a")
+    t = type_of(x)
+    if t.kind in "biu":
+        return as_array_of_itself(x) if decimals >= 0 else _round_integer(x, -decimals)
+    return _by_parts(x, lambda part: _round_float(part, decimals))
+
+
+def _round_float(x: Any, decimals: int) -> Any:
+    if decimals == 0:
+        return apply(ops.round_even, x)
+    t = type_of(x)
+    narrow = t.dtype.itemsize < 4
+    if narrow:
+        # 10**decimals of a half-precision number overflows
+        x = apply(arith.Convert.of(np.dtype(np.float32), t.weak_type), x)
+    number = type_of(x).dtype.type
+    factor = number(10.0 ** builtins.abs(decimals))
+    up, down = (arith.mul, binary.div) if decimals > 0 else (binary.div, arith.mul)
+    y = apply(down, apply(ops.round_even, apply(up, x, factor)), factor)
+    # a number so large that it overflows has no fraction to round
+    fits = apply(ops.is_finite, apply(up, x, factor))
+    y = apply(arith.select, fits, x, y)
+    return apply(arith.Convert.of(t.dtype, t.weak_type), y) if narrow else y
+
+
+def _round_integer(x: Any, digits: int) -> Any:
+    """Integers to a multiple of 10**digits, half-way cases to the even multiple."""
+    t = type_of(x)
+    if t.kind == "b":
+        x = cast(x, t, type_of(0).dtype)
+        t = type_of(x)
+    if 10**digits > np.iinfo(t.dtype).max:
+        return apply(arith.mul, x, t.dtype.type(0))
+    number = t.dtype.type
+    step, half = number(10**digits), number(10**digits // 2)
+    rest = apply(binary.rem, x, step)
+    base = apply(arith.sub, x, rest)
+    size = apply(ops.abs_, rest) if t.kind == "i" else rest
+    odd = apply(compare.ne, apply(binary.rem, apply(binary.div, base, step), number(2)), number(0))
+    tie = apply(binary.and_, apply(compare.eq, size, half), odd)
+    away = apply(binary.or_, apply(compare.gt, size, half), tie)
+    move = apply(arith.mul, apply(ops.sign, rest), step)
+    return apply(arith.add, base, apply(arith.select, away, number(0), move))
+
+
+around = round
+
+__all__ = ["around", "ceil", "fix", "floor", "rint", "round", "trunc"]
