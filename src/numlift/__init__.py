@@ -11,10 +11,11 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from . import errors, tree
+from . import errors, lax, numpy, tree
 from ._version import __version__
 from .api.autodiff import grad, hessian, jacfwd, jacrev, jvp, linearize, value_and_grad, vjp
 from .api.caches import clear_caches
+from .api.checkpoint import checkpoint
 from .api.custom import custom_jvp, custom_vjp
 from .api.inspect import eval_shape, make_jaxpr
 from .api.jit import jit
@@ -68,7 +69,8 @@ from .sharding import (
     set_mesh,
 )
 
-_LAZY = ("lax", "numpy", "random", "nn", "debug", "dtypes", "tree_util", "sharding", "stages")
+remat = checkpoint
+_LAZY = ("ad_checkpoint", "checkpoint_policies", "random", "nn", "debug", "dtypes", "tree_util", "sharding", "stages")
 
 
 def __getattr__(name: str) -> Any:
@@ -94,6 +96,7 @@ __all__ = [
     "__version__",
     "block_until_ready",
     "check_tracer_leaks",
+    "checkpoint",
     "clear_caches",
     "config",
     "custom_jvp",
@@ -119,6 +122,7 @@ __all__ = [
     "jacrev",
     "jit",
     "jvp",
+    "lax",
     "linearize",
     "local_device_count",
     "local_devices",
@@ -128,11 +132,13 @@ __all__ = [
     "make_array_from_single_device_arrays",
     "make_jaxpr",
     "make_mesh",
+    "numpy",
     "numpy_dtype_promotion",
     "numpy_rank_promotion",
     "process_count",
     "process_index",
     "process_indices",
+    "remat",
     "reshard",
     "set_mesh",
     "transfer_guard",

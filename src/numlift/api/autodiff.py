@@ -212,6 +212,7 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
         d_outs = [_output_tangent(d, t) for d, t in zip(found, point.linear.out_types, strict=True)]
         return tree_unflatten(point.out_tree, d_outs)
 
+    f_jvp.residuals = lambda: list(point.linear.known.values())  # type: ignore[attr-defined]
     result = point.result(), f_jvp
     return (*result, point.aux) if has_aux else result
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
+
+import numpy as np
 
 from .. import config, errors
 from ..core.graph import Equation, Graph, Var
@@ -11,7 +14,7 @@ from ..core.op import Op
 from ..core.staging import infer_type
 from ..core.tracing import EVAL, Tracer, leaked
 from ..runtime.array import Array
-from ..runtime.transfer import as_array
+from ..runtime.transfer import as_array, constant
 from .program import Program, compile_graph
 
 _programs: dict[tuple, Program] = {}
@@ -80,7 +83,18 @@ def concrete(x: Any, function: str) -> Array:
                 {"value": x.type},
             )
         )
+    kind = type(x)
+    if kind is float or kind is int or kind is bool or kind is complex:
+        return constant(x)
+    if isinstance(x, np.generic):
+        return _typed_scalar(x.dtype, x.tobytes(), config.current())
     return as_array(x)
+
+
+@lru_cache(maxsize=4096)
+def _typed_scalar(dtype: Any, data: bytes, state: config.State) -> Array:
+    """A typed NumPy scalar as a shared array; -0.0 and 0.0 have different bytes."""
+    return as_array(np.frombuffer(data, dtype)[0])
 
 
 def number_check(name: str) -> Any:
@@ -106,6 +120,7 @@ def number_check(name: str) -> Any:
 def clear_caches() -> None:
     """Forget the programs of eager operations."""
     _programs.clear()
+    _typed_scalar.cache_clear()
 
 
 EVAL.execute = execute

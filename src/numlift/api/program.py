@@ -29,7 +29,7 @@ from ..sharding.mesh import Mesh
 from ..sharding.named import NamedSharding, SingleDeviceSharding
 from ..sharding.spec import PartitionSpec
 from ..transforms.lower import lower_graph
-from ..transforms.simplify import simplify
+from ..transforms.simplify import mark_clean, simplify
 
 _logger = logging.getLogger("numlift")
 
@@ -267,7 +267,9 @@ def lower_for(
     kept = [i for i, v in enumerate(clean.inputs) if v in used or (keep_unused and i >= n)]
     if len(kept) < len(placements):
         plan.kept = kept
-        clean = Graph([clean.inputs[i] for i in kept], clean.equations, clean.outputs, clean.name)
+        clean = mark_clean(
+            Graph([clean.inputs[i] for i in kept], clean.equations, clean.outputs, clean.name)
+        )
     wanted = [None] * n + list(in_shardings or [None] * len(arguments))
     plan.placements = [placements[i] for i in kept]
     plan.targets = [target(placements[i], order, mesh, wanted[i]) for i in kept]

@@ -9,6 +9,7 @@ from ..core.graph import Atom, Graph, Literal
 from ..core.types import ArrayType, array_type
 from ..hlo.builder import FunctionBuilder, Module
 from ..sharding.text import sdy_sharding_text, sdy_spec_text, sdy_text
+from .simplify import simplify
 
 
 class Lowering(FunctionBuilder):
@@ -16,6 +17,7 @@ class Lowering(FunctionBuilder):
 
     def inline(self, graph: Graph, operands: Sequence[str]) -> list[str]:
         """Emit the equations of a graph here; returns the names of its outputs."""
+        graph = simplify(graph)
         env: dict[Any, str] = dict(zip(graph.inputs, operands, strict=True))
         for eq in graph.equations:
             op = eq.op

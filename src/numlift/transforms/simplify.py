@@ -17,7 +17,13 @@ def _simplify(graph: Graph, cse: bool) -> Graph:
     if cse:
         equations, outputs = merge_equal(equations, outputs)
     equations = drop_unused(equations, outputs)
-    return Graph(graph.inputs, equations, outputs, graph.name)
+    return mark_clean(Graph(graph.inputs, equations, outputs, graph.name))
+
+
+def mark_clean(graph: Graph) -> Graph:
+    """Note that `simplify` has nothing to do for this graph."""
+    graph.cache[("simplify", True)] = graph.cache[("simplify", False)] = graph
+    return graph
 
 
 def drop_unused(equations: list[Equation], outputs: list[Atom]) -> list[Equation]:

@@ -1,0 +1,205 @@
+"""`checkpoint` (also `remat`): trade memory of a gradient for a second computation."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..core.graph import Graph
+from ..core.tracing import Tracer, apply, type_of
+from ..ops.conv import ConvGeneralDilated
+from ..ops.dot import DotGeneral
+from ..ops.remat import Checkpoint, Name, Policy
+from ..runtime.array import Array
+from ..tree import tree_flatten, tree_map, tree_unflatten
+from .autodiff import linearize
+from .door import door
+from .eager import concrete
+from .signature import Statics
+from .tracing import argument_path, check_argument, name_of, trace_function
+
+
+def checkpoint(
+    fun: Callable[..., Any] | None = None,
+    *,
+    prevent_cse: bool = True,
+    policy: Policy | None = None,
+    static_argnums: int | Sequence[int] = (),
+) -> Any:
+    """A function whose gradient recomputes its inner values instead of keeping them.
+
+    Args:
+        fun: the function; without it, a decorator is returned.
+        prevent_cse: keep XLA from merging the second computation with the first; False is faster
+            inside `scan`, where merging cannot happen.
+        policy: which results to keep nevertheless, see `checkpoint_policies`.
+        static_argnums: arguments that stay Python values (hashable).
+
+    Returns:
+        A function with the same values and derivatives.
+
+    Example:
+        >>> import numlift as nl
+        >>> f = nl.checkpoint(lambda x: nl.numpy.sin(nl.numpy.sin(x)))
+        >>> print(nl.grad(f)(1.0))
+        0.36003947
+    """
+    if fun is None:
+        return functools.partial(
+            checkpoint, prevent_cse=prevent_cse, policy=policy, static_argnums=static_argnums
+        )
+    statics = Statics(fun, static_argnums, None)
+    name = name_of(fun)
+
+    @door
+    @functools.wraps(fun)
+    def checkpointed(*args: Any, **kwargs: Any) -> Any:
+        fixed, rest, named = statics.split(args, kwargs)
+        leaves, tree = tree_flatten((rest, named))
+        for x in leaves:
+            check_argument(
+                x, lambda x=x: argument_path(rest, named, x), f"checkpoint({name})"
+            )
+        values = [x if isinstance(x, (Array, Tracer)) else concrete(x, "checkpoint") for x in leaves]
+        traced = trace_function(
+            statics.bind(fun, fixed), tree, [type_of(x) for x in values], label="checkpoint"
+        )
+        op = Checkpoint(traced.graph, policy, prevent_cse)
+        return tree_unflatten(traced.out_tree, apply(op, *traced.captured, *values))
+
+    return checkpointed
+
+
+def checkpoint_name(x: Any, name: str) -> Any:
+    """`x` itself, under a name that policies such as `save_only_these_names` refer to.
+
+    Example:
+        >>> import numlift as nl
+        >>> print(nl.ad_checkpoint.checkpoint_name(2.0, "activations"))
+        2.0
+    """
+    return tree_map(lambda leaf: apply(Name.of(name), leaf), x)
+
+
+# ---- policies --------------------------------------------------------------------------------
+
+
+def everything_saveable(op: Any, *types: Any, **params: Any) -> bool:
+    """Keep everything, as without `checkpoint`."""
+    return True
+
+
+def nothing_saveable(op: Any, *types: Any, **params: Any) -> bool:
+    """Keep nothing but the arguments."""
+    return False
+
+
+def dots_saveable(op: Any, *types: Any, **params: Any) -> bool:
+    """Keep results of matrix products and convolutions."""
+    return isinstance(op, (DotGeneral, ConvGeneralDilated))
+
+
+def dots_with_no_batch_dims_saveable(op: Any, *types: Any, **params: Any) -> bool:
+    """Keep results of matrix products without batch axes."""
+    return isinstance(op, DotGeneral) and not op.lhs_batch and not op.rhs_batch
+
+
+def save_only_these_names(*names: str) -> Policy:
+    """Keep the values that `checkpoint_name` gave one of these names."""
+    wanted = frozenset(names)
+
+    def policy(op: Any, *types: Any, **params: Any) -> bool:
+        return isinstance(op, Name) and op.label in wanted
+
+    return policy
+
+
+def save_any_names_but_these(*names: str) -> Policy:
+    """Keep named values except those with one of these names."""
+    left_out = frozenset(names)
+
+    def policy(op: Any, *types: Any, **params: Any) -> bool:
+        return isinstance(op, Name) and op.label not in left_out
+
+    return policy
+
+
+def save_anything_except_these_names(*names: str) -> Policy:
+    """Keep everything except values with one of these names."""
+    left_out = frozenset(names)
+
+    def policy(op: Any, *types: Any, **params: Any) -> bool:
+        return not (isinstance(op, Name) and op.label in left_out)
+
+    return policy
+
+
+def save_from_both_policies(first: Policy, second: Policy) -> Policy:
+    """Keep what either policy keeps."""
+
+    def policy(op: Any, *types: Any, **params: Any) -> bool:
+        return first(op, *types, **params) or second(op, *types, **params)
+
+    return policy
+
+
+def save_and_offload_only_these_names(
+    *,
+    names_which_can_be_saved: Sequence[str],
+    names_which_can_be_offloaded: Sequence[str],
+    offload_src: str,
+    offload_dst: str,
+) -> Policy:
+    """Keep named values; those to offload are kept in device memory where there is no other.
+
+    CPU devices have one memory, so offloading changes nothing there.
+    """
+    return save_only_these_names(*names_which_can_be_saved, *names_which_can_be_offloaded)
+
+
+def offload_dot_with_no_batch_dims(offload_src: str, offload_dst: str) -> Policy:
+    """Keep products without batch axes (in device memory where there is no other)."""
+    return dots_with_no_batch_dims_saveable
+
+
+# ---- looking at residuals --------------------------------------------------------------------
+
+
+def saved_residuals(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> list[tuple[Any, str]]:
+    """(type, where from) of the values that the gradient of ``fun(*args)`` keeps."""
+    leaves, tree = tree_flatten((args, kwargs))
+    values = [x if isinstance(x, (Array, Tracer)) else concrete(x, "saved_residuals") for x in leaves]
+
+    def flat(*xs: Any) -> Any:
+        call_args, call_kwargs = tree_unflatten(tree, xs)
+        return fun(*call_args, **call_kwargs)
+
+    kept: list[Any] = []
+
+    def probe(*xs: Any) -> Any:
+        out, push = linearize(flat, *xs)
+        kept[:] = list(push.residuals())
+        return out
+
+    flat_tree = tree_flatten((tuple(values), {}))[1]
+    traced = trace_function(probe, flat_tree, [type_of(x) for x in values], label="residuals")
+    return [(type_of(r), _origin(r, traced.graph)) for r in kept]
+
+
+def _origin(x: Any, graph: Graph) -> str:
+    var = getattr(x, "atom", None)
+    if var is None:
+        return "a constant"
+    if var in graph.inputs:
+        return f"argument {graph.inputs.index(var)}"
+    for eq in graph.equations:
+        if var in eq.outputs:
+            return f"output of {eq.op.name}"
+    return "a value"
+
+
+def print_saved_residuals(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+    """Print what the gradient of ``fun(*args)`` keeps, one value a line."""
+    for t, where in saved_residuals(fun, *args, **kwargs):
+        print(f"{t!r} from {where}")

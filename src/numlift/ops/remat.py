@@ -1,0 +1,169 @@
+"""Rematerialisation: the backward pass computes values again instead of keeping them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..core.graph import Equation, Graph, Literal, Var
+from ..core.op import Linear, Op
+from ..core.staging import trace_to_graph
+from ..core.tracing import apply, current
+from ..core.types import ArrayType
+from ..structural.families import Structural
+from ..transforms.jvp import jvp_graph
+from ..transforms.linearize import LinearizedGraph, linearize_graph
+from ..transforms.transpose import transpose_graph
+from ..transforms.vmap import vmap_graph
+from .call import Call, call_of
+from .elementwise_misc import optimization_barrier
+
+Policy = Callable[..., bool]
+
+
+class Name(Structural):
+    """The identity, with a name that a policy can refer to."""
+
+    name = "name"
+    label: str
+
+    def out_type(self, *types: ArrayType) -> ArrayType:
+        return types[0]
+
+    def transpose(self, ct: Any, *inputs: Any) -> Sequence[Any]:
+        return (ct,)
+
+    def vmap(self, size: int, args: Sequence[Any], dims: Sequence[int | None]) -> tuple[Any, Any]:
+        return apply(self, args[0]), dims[0]
+
+    def physical(self, *types: ArrayType) -> Op:
+        return self
+
+    def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> str:
+        return operands[0]
+
+
+class Checkpoint(Call):
+    """Apply a graph; of its inner values a gradient keeps only those that `policy` names.
+
+    Attributes:
+        policy: (operation, *input types, **its parameters) -> whether to keep its results; None
+            keeps nothing.
+        prevent_cse: keep XLA from merging the second computation with the first.
+    """
+
+    name = "checkpoint"
+    policy: Policy | None = None
+    prevent_cse: bool = True
+
+    def __init__(self, graph: Graph, policy: Policy | None = None, prevent_cse: bool = True):
+        super().__init__(graph)
+        self.policy, self.prevent_cse = policy, prevent_cse
+
+    def around(self, graph: Graph) -> Checkpoint:
+        """The same kind of call of another graph."""
+        key = (type(self), self.policy, self.prevent_cse)
+        return graph.cached(key, lambda: type(self)(graph, self.policy, self.prevent_cse))
+
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        active = tuple(d is not None for d in tangents)
+        graph, out_active = jvp_graph(self.graph, active)
+        found = apply(self.around(graph), *primals, *(d for d in tangents if d is not None))
+        n = len(self.graph.outputs)
+        rest = iter(found[n:])
+        return found[:n], [next(rest) if a else None for a in out_active]
+
+    def linearize(  # type: ignore[override]
+        self, primals: Sequence[Any], tangents: Sequence[Any]
+    ) -> tuple[Any, Any]:
+        """Outputs and kept values now; everything else again in the backward pass."""
+        active = tuple(d is not None for d in tangents)
+        forward, tangent, parts = self.graph.cached(
+            ("checkpoint", active, self.policy), lambda: _split(self.graph, active, self.policy)
+        )
+        n = len(self.graph.outputs)
+        found = apply(call_of(forward), *primals)
+        op = Again(tangent, self.policy, self.prevent_cse)
+        d_found = apply(
+            tangent.cached(("again", self.policy, self.prevent_cse), lambda: op),
+            *primals,
+            *found[n:],
+            *(d for d in tangents if d is not None),
+        )
+        return found[:n], parts.spread_tangents(d_found)
+
+    def batch(
+        self, size: int, args: Sequence[Any], dims: Sequence[int | None], axis: Any
+    ) -> tuple[Any, Any]:
+        graph, out_dims = vmap_graph(self.graph, size, tuple(dims), None, axis)
+        return apply(self.around(graph), *args), out_dims
+
+
+class Again(Checkpoint):
+    """The tangent of a checkpointed call: recomputes residuals from inputs and kept values."""
+
+    name = "recompute"
+
+    def transpose(self, ct: Any, *inputs: Any) -> Sequence[Any]:
+        linear = tuple(type(x) is Linear for x in inputs)
+        graph, active = transpose_graph(self.graph, linear, tuple(c is not None for c in ct))
+        known = [x for x in inputs if type(x) is not Linear]
+        cts = [c for c in ct if c is not None]
+        if self.prevent_cse and known:
+            moved = apply(optimization_barrier, *known, *cts)
+            known, cts = moved[: len(known)], moved[len(known) :]
+        found = iter(apply(call_of(graph), *known, *cts))
+        is_active = iter(active)
+        return [next(found) if a and next(is_active) else None for a in linear]
+
+
+def _split(
+    graph: Graph, active: tuple[bool, ...], policy: Policy | None
+) -> tuple[Graph, Graph, LinearizedGraph]:
+    """(forward graph with kept values, tangent graph that recomputes, how it was linearised)."""
+    parts = linearize_graph(graph, active)
+    primal, n = parts.primal, len(graph.outputs)
+    kept, needed = plan_recomputation(primal, primal.outputs[n:], policy)
+    forward = Graph(
+        primal.inputs, primal.equations, [*primal.outputs[:n], *kept], f"{graph.name}_forward"
+    )
+    again = Graph([*primal.inputs, *kept], needed, primal.outputs[n:], f"{graph.name}_again")
+
+    def run(*args: Any) -> list[Any]:
+        m, k = len(primal.inputs), len(primal.inputs) + len(kept)
+        run_op = current.get().apply
+        residuals = parts.residuals(args[:m], again.run(run_op, args[:k]))
+        return parts.tangent.run(run_op, [*residuals, *args[k:]])
+
+    d_types = parts.tangent.in_types[len(parts.residual_inputs) :]
+    types = [*primal.in_types, *(v.type for v in kept), *d_types]
+    tangent, captured = trace_to_graph(run, types, label="checkpoint", name=f"{graph.name}_again")
+    assert not captured
+    return forward, tangent, parts
+
+
+def plan_recomputation(
+    graph: Graph, wanted: Sequence[Any], policy: Policy | None
+) -> tuple[list[Var], list[Equation]]:
+    """Values to keep, and the equations that compute `wanted` again from them and the inputs."""
+    keep: set[Any] = set()
+    if policy is not None:
+        for eq in graph.equations:
+            fields = {f: getattr(eq.op, f) for f in eq.op.fields}
+            if policy(eq.op, *[a.type for a in eq.inputs], **fields):
+                keep.update(eq.outputs)
+    used = {a for a in wanted if type(a) is not Literal}
+    kept = [v for v in dict.fromkeys(wanted) if v in keep]
+    needed = []
+    for eq in reversed(graph.equations):
+        outs = [v for v in eq.outputs if v in used]
+        if not outs:
+            continue
+        if all(v in keep for v in outs):
+            kept += [v for v in outs if v not in kept]
+            continue
+        needed.append(eq)
+        used.update(a for a in eq.inputs if type(a) is not Literal)
+    needed.reverse()
+    defined = {v for eq in needed for v in eq.outputs}
+    return [v for v in kept if v not in defined], needed
