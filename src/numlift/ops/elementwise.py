@@ -27,8 +27,8 @@ from ..structural.arith import (
     sub,
 )
 from ..structural.families import BOOL, Unary
-from . import elementwise_cpu
 from .compare import eq
+from .elementwise_cpu import exp2_text, fast_lowering
 
 
 class RoundingMethod(enum.IntEnum):
@@ -108,10 +108,10 @@ class Accurate(Unary):
     accuracy: Any = None
 
     def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> str:
-        if ctx.platform == "cpu" and self.accuracy is None:
-            fast = elementwise_cpu.LOWERINGS.get((self.name, outs[0].dtype))
+        if self.accuracy is None:
+            fast = fast_lowering(self, ctx, operands, outs[0])
             if fast is not None:
-                return fast(ctx, operands[0], outs[0])
+                return fast
         return ctx.emit(f"{self.hlo} {operands[0]}{accuracy_text(self.accuracy)} : {outs[0].mlir}")
 
 
@@ -223,7 +223,7 @@ class Exp2(Accurate):
         return apply(mul, y, type_of(y).dtype.type(math.log(2)))
 
     def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> str:
-        return elementwise_cpu.exp2_text(ctx, operands[0], outs[0], accuracy_text(self.accuracy))
+        return exp2_text(ctx, operands[0], outs[0], accuracy_text(self.accuracy))
 
 
 class Expm1(Accurate):

@@ -22,6 +22,7 @@ from ..structural.families import Binary, Elementwise, check_kind, check_same_dt
 from ..structural.shape import sum_to
 from .compare import eq, gt, lt
 from .elementwise import division, log, round_, square
+from .elementwise_cpu import fast_lowering
 from .elementwise_text import Term
 
 
@@ -158,6 +159,9 @@ class Pow(Binary):
     def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> str:
         (x, y), (out,) = types, outs
         if y.dtype == x.dtype:
+            fast = fast_lowering(self, ctx, operands, out)
+            if fast is not None:
+                return fast
             return ctx.emit(f"stablehlo.power {operands[0]}, {operands[1]} : {out.mlir}")
         if x.kind == "c":
             exponent = ctx.convert(operands[1], y, x)
@@ -193,6 +197,10 @@ class Atan2(Binary):
 
     def derivative1(self, x: Any, y: Any, z: Any) -> Any:
         return apply(div, apply(neg, x), self.norm(x, y))
+
+    def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> str:
+        fast = fast_lowering(self, ctx, operands, outs[0])
+        return super().lower(ctx, operands, types, outs) if fast is None else fast
 
     @staticmethod
     def norm(x: Any, y: Any) -> Any:

@@ -25,6 +25,11 @@ class Term:
         """An array of this type filled with a number."""
         return Term(self.ctx, self.ctx.full(value, self.type), self.type)
 
+    def constant_of(self, dtype: Any, value: Any) -> Term:
+        """An array of this shape and another dtype filled with a number."""
+        out = array_type(self.type.shape, dtype)
+        return Term(self.ctx, self.ctx.full(value, out), out)
+
     def unary(self, op: str) -> Term:
         """``op x``, of the same type."""
         return Term(self.ctx, self.ctx.emit(f"{op} {self.name} : {self.type.mlir}"), self.type)
@@ -77,6 +82,16 @@ class Term:
         text = f"stablehlo.select {self.name}, {yes.name}, {no.name}"
         out = yes.type
         return Term(self.ctx, self.ctx.emit(f"{text} : {self.type.mlir}, {out.mlir}"), out)
+
+    def right(self, count: int) -> Term:
+        """Bits shifted to the right, zeros coming in."""
+        return self.binary("stablehlo.shift_right_logical", count)
+
+    def limited(self, low: float, high: float) -> Term:
+        """Clamped to an interval; NaN stays."""
+        bottom, top = self.constant(low), self.constant(high)
+        text = f"stablehlo.clamp {bottom.name}, {self.name}, {top.name} : {self.type.mlir}"
+        return Term(self.ctx, self.ctx.emit(text), self.type)
 
     def any(self) -> str:
         """Name of a rank-0 bool: whether this bool term holds anywhere."""

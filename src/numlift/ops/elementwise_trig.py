@@ -12,6 +12,7 @@ from ..core.tracing import apply, type_of
 from ..structural.arith import add, mul, neg, sub
 from ..structural.families import Unary
 from .elementwise import Accurate, div_by, rsqrt, square
+from .elementwise_cpu import fast_lowering
 
 
 class Sin(Accurate):
@@ -54,6 +55,9 @@ class Chlo(Unary):
     """Operation that XLA has under its own name in CHLO."""
 
     def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> str:
+        fast = fast_lowering(self, ctx, operands, outs[0])
+        if fast is not None:
+            return fast
         return ctx.emit(f"{self.hlo} {operands[0]} : {types[0].mlir} -> {outs[0].mlir}")
 
 
