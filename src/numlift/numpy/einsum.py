@@ -18,8 +18,9 @@ from ..ops.reductions import ReduceOr
 from ..sharding.rules import named
 from ..structural.arith import convert, mul
 from ..structural.shape import ReduceSum, Reshape, broadcast
+from .diagonals import diagonal
 from .pieces import permute, reshape_to
-from .products import contract, diagonal_part
+from .products import contract
 from .util import as_value, promote
 
 Path = tuple[tuple[int, ...], ...]
@@ -296,6 +297,10 @@ class _Term:
     def __init__(self, x: Any, letters: str):
         self.x, self.letters = x, letters
 
+    def places(self, letters: Sequence[str]) -> tuple[int, ...]:
+        """The axes that these letters stand for."""
+        return tuple([self.letters.index(x) for x in letters])
+
     def squeezed(self, sizes: dict[str, int]) -> _Term:
         """Without axes of size 1 that are broadcast, and with one axis for a repeated letter."""
         shape = type_of(self.x).shape
@@ -313,7 +318,7 @@ class _Term:
         letter = next(x for x in self.letters if self.letters.count(x) > 1)
         i = self.letters.index(letter)
         j = self.letters.index(letter, i + 1)
-        x = diagonal_part(self.x, 0, i, j)
+        x = diagonal(self.x, 0, i, j)
         rest = "".join([x for k, x in enumerate(self.letters) if k not in (i, j)])
         return _Term(x, rest + letter)
 
@@ -345,11 +350,8 @@ def _multiply(
     made = batch + free_a + free_b
     if final is not None and made != final and batch + free_b + free_a == final:
         a, b, made = b, a, final
-        precision = precision[::-1] if isinstance(precision, tuple) else precision
-    numbers = tuple(
-        tuple([t.letters.index(x) for x in letters])
-        for letters, t in ((shared, a), (shared, b), (batch, a), (batch, b))
-    )
+        precision = precision[::-1] if type(precision) is tuple else precision
+    numbers = (a.places(shared), b.places(shared), a.places(batch), b.places(batch))
     wanted = None
     if final is not None and sharding is not None:
         spec = sharding.spec.padded(len(final))

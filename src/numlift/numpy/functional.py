@@ -182,7 +182,7 @@ def _broadcasting(
     for x, own in zip(xs, batches, strict=True):
         # Axes of size 1 that are broadcast, and missing ones, are not mapped: no copies are made.
         shift = len(batch) - len(own)
-        used = [own[i - shift] == n and i >= shift for i, n in enumerate(batch)]
+        used = [i >= shift and own[i - shift] == n for i, n in enumerate(batch)]
         kept = tuple(n for i, n in enumerate(own) if used[i + shift])
         values.append(reshape_to(x, kept + type_of(x).shape[len(own) :]))
         dims.append(used)

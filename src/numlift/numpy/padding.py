@@ -12,8 +12,8 @@ from .. import errors
 from ..api.library import library
 from ..core.tracing import apply, type_of
 from ..core.types import array_type
-from ..ops.elementwise import floor, round_even
-from ..ops.elementwise_binary import div
+from ..ops.elementwise import round_even
+from ..ops.elementwise_binary import div, rem
 from ..ops.reductions import ReduceMax, ReduceMin
 from ..ops.shape import Iota, Pad
 from ..ops.sorting import Sort
@@ -226,19 +226,33 @@ def _pad_ramp(x: Any, ends: Any, widths: Widths) -> Any:
 def _ramp(edge: Any, end: Any, width: int, axis: int, falling: bool) -> Any:
     """Values from `end` (included) to `edge` (excluded), or reversed."""
     t = type_of(edge)
-    (e,) = to_inexact(edge)
+    exact = t.kind in "iub"
+    (e,) = to_inexact(edge) if not exact else (_widened(edge),)
     kind = type_of(e).dtype
     shape = (*t.shape[:axis], width, *t.shape[axis + 1 :])
-    step = apply(Iota.of(np.dtype("i4"), shape, axis, None))
-    step = convert(step, kind)
+    step = convert(
+        apply(
+            Iota.of(np.dtype("i4"), shape, axis, None),
+        ),
+        kind,
+    )
     if falling:
         step = apply(sub, kind.type(width - 1), step)
-    end = convert(end, kind)
-    slope = apply(div, apply(sub, e, end), kind.type(width))
-    out = apply(add, apply(mul, spread_axis(slope, axis, width), step), end)
-    if t.kind in "iu":
-        out = apply(floor, out)
-    return convert(out, t.dtype, t.weak_type)
+    end, size = convert(end, kind), kind.type(width)
+    rise = apply(mul, spread_axis(apply(sub, e, end), axis, width), step)
+    if exact:
+        # Rounded down, as NumPy does: what is left over is made positive first.
+        left = apply(rem, apply(add, apply(rem, rise, size), size), size)
+        part_of = apply(div, apply(sub, rise, left), size)
+    else:
+        part_of = apply(div, rise, size)
+    return convert(apply(add, part_of, end), t.dtype, t.weak_type)
+
+
+def _widened(x: Any) -> Any:
+    """Integers with room for their products with small numbers."""
+    wide = type_of(0).dtype
+    return x if type_of(x).dtype.itemsize > wide.itemsize else convert(x, wide)
 
 
 @library()

@@ -20,7 +20,8 @@ from ..ops.precision import canonical_precision
 from ..ops.shape import Concatenate, Iota, Squeeze
 from ..sharding.rules import named
 from ..structural.arith import Convert, add, conj, convert, mul, select, sub
-from ..structural.shape import ReduceSum, Reshape, Transpose
+from ..structural.shape import ReduceSum, Transpose
+from .diagonals import diagonal
 from .pieces import binary, moved, part, reshape_to
 from .util import as_value, broadcast_shape, check_axes, check_axis, promote
 
@@ -513,11 +514,11 @@ def cross(
     shape = type_of(third).shape
     rows = [reshape_to(r, (*shape, 1)) for r in rows]
     from_last = len(shape)
-    return moved(_concatenated(rows), from_last, check_axis("cross", axisc, from_last + 1, "axisc"))
-
-
-def _concatenated(rows: list[Any]) -> Any:
-    return apply(Concatenate.of(type_of(rows[0]).ndim - 1), *rows)
+    return moved(
+        apply(Concatenate.of(from_last), *rows),
+        from_last,
+        check_axis("cross", axisc, from_last + 1, "axisc"),
+    )
 
 
 def _components(x: Any) -> list[Any]:
@@ -529,23 +530,6 @@ def _components(x: Any) -> list[Any]:
 def _difference(p: Any, q: Any, r: Any, s: Any) -> Any:
     """p * q - r * s."""
     return apply(sub, binary(mul, "cross", p, q), binary(mul, "cross", r, s))
-
-
-def diagonal_part(x: Any, offset: int, axis1: int, axis2: int) -> Any:
-    """The diagonal of two axes as the last axis of the result."""
-    n = type_of(x).ndim
-    order = [i for i in range(n) if i not in (axis1, axis2)] + [axis1, axis2]
-    if order != list(range(n)):
-        x = apply(Transpose.of(tuple(order)), x)
-    *rest, rows, columns = type_of(x).shape
-    start = offset if offset >= 0 else -offset * columns
-    count = max(0, min(rows + min(offset, 0), columns - max(offset, 0)))
-    flat = apply(Reshape.of((*rest, rows * columns), None), x)
-    if count == 0:
-        return part(flat, n - 2, 0, 0)
-    # One step to the right and one down is columns + 1 elements further on.
-    stop = start + (count - 1) * (columns + 1) + 1
-    return part(flat, n - 2, start, stop, columns + 1 if count > 1 else 1)
 
 
 @library()
@@ -585,7 +569,7 @@ def trace(
     i, j = check_axes("trace", (axis1, axis2), t.ndim)
     x = convert(x, user_dtype(dtype, "trace") if dtype is not None else sum_dtype(t.dtype, t.kind))
     if isinstance(offset, (int, np.integer)):
-        return apply(ReduceSum.of((t.ndim - 2,)), diagonal_part(x, int(offset), i, j))
+        return apply(ReduceSum.of((t.ndim - 2,)), diagonal(x, int(offset), i, j))
     row = apply(Iota.of(np.dtype("i4"), t.shape, i, None))
     column = apply(Iota.of(np.dtype("i4"), t.shape, j, None))
     on = apply(eq, apply(add, row, convert(as_value(offset, "trace"), np.dtype("i4"))), column)
