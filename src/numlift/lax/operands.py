@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import errors
-from ..core.dtypes import iinfo
+from ..core.dtypes import iinfo, python_scalar_dtype
 from ..core.op import Op
 from ..core.tracing import apply, type_of
 from ..core.types import ArrayType
@@ -18,7 +18,11 @@ _FITS = {bool: "biufc", int: "iufc", float: "fc", complex: "c"}
 
 def binary(op: Op, x: Any, y: Any) -> Any:
     """Apply a binary elementwise operation to what a user passed."""
-    if type(x) in SCALARS or type(y) in SCALARS:
+    if type(y) is float:
+        # The common case, kept short: Python floats beside arrays of the default float.
+        if type_of(x).dtype != python_scalar_dtype(float) or type(x) in SCALARS:
+            x, y = numbers(op.name, x, y)
+    elif type(x) in SCALARS or type(y) in SCALARS:
         x, y = numbers(op.name, x, y)
     try:
         return apply(op, x, y)

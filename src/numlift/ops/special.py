@@ -198,7 +198,8 @@ class Igamma(SpecialBinary):
         return apply(gamma_density, x, y)
 
     def formula(self, *terms: Term) -> Term:
-        return special_gamma.incomplete(*terms, upper=False)
+        a, x = terms
+        return special_gamma.incomplete(a, x, upper=False)
 
 
 class Igammac(Igamma):
@@ -211,7 +212,8 @@ class Igammac(Igamma):
         return apply(neg, apply(gamma_density, x, y))
 
     def formula(self, *terms: Term) -> Term:
-        return special_gamma.incomplete(*terms, upper=True)
+        a, x = terms
+        return special_gamma.incomplete(a, x, upper=True)
 
 
 class IgammaGradA(SpecialBinary):
