@@ -12,7 +12,6 @@ from ..core.types import ArrayType
 from ..ops.call import call_of
 from ..runtime import xla
 from ..runtime.array import Array
-from ..runtime.buffers import check_alive
 from ..runtime.placement import Placement, default_placement, placement, sharded_type
 from ..runtime.transfer import as_array, to_sharding
 from ..tree import raw_flatten, tree_broadcast, tree_flatten, tree_leaves
@@ -140,12 +139,7 @@ class Jitted:
 
     def run(self, entry: Entry, arrays: Sequence[Array]) -> Any:
         """Run an entry on arrays."""
-        try:
-            outs = entry.program(arrays)
-        except xla.JaxRuntimeError:
-            for x in arrays:
-                check_alive(x.buffer, x.placement)
-            raise
+        outs = entry.program(arrays)
         return outs[0] if entry.unflatten is None else entry.unflatten(outs)
 
     # ---- options -----------------------------------------------------------------------------
@@ -203,8 +197,7 @@ def make_jitted(info: Jitted) -> Callable[..., Any]:
                 return info.run(entry, leaves)
             outs = entry.run(buffers).consume_with_handlers(entry.handlers)
         except xla.JaxRuntimeError:
-            for x in leaves:
-                check_alive(x.buffer, x.placement)
+            entry.program.check_alive(buffers)
             raise
         if entry.unflatten is None:
             return Array(outs[0], entry.placements[0])

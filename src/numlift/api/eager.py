@@ -13,6 +13,7 @@ from ..core.graph import Equation, Graph, Var
 from ..core.op import Op
 from ..core.staging import infer_type
 from ..core.tracing import EVAL, Tracer, leaked
+from ..runtime import xla
 from ..runtime.array import Array
 from ..runtime.transfer import as_array, constant
 from .program import Program, compile_graph
@@ -35,7 +36,11 @@ def execute(op: Op, args: Sequence[Any]) -> Any:
         return _execute_slowly(op, args)
     if not program.plain:
         buffers = program.arrange(buffers)
-    outs = program.run(buffers).consume_with_handlers(program.handlers)
+    try:
+        outs = program.run(buffers).consume_with_handlers(program.handlers)
+    except xla.JaxRuntimeError:
+        program.check_alive([x.buffer for x in args])
+        raise
     if program.check is None and not op.multi:
         return Array(outs[0], program.placements[0])
     results = list(map(Array, outs, program.placements))

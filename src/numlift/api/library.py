@@ -12,7 +12,6 @@ from .. import config, errors
 from ..core.tracing import EVAL, Tracer, Value, current, leaked
 from ..runtime import xla
 from ..runtime.array import Array
-from ..runtime.buffers import check_alive
 from ..runtime.transfer import as_array, constant
 from ..tree import raw_flatten
 from .dispatch import Entry
@@ -67,8 +66,7 @@ def library(arrays: int = 1) -> Callable[[Callable[..., Any]], Callable[..., Any
             try:
                 outs = entry.run(buffers).consume_with_handlers(entry.handlers)
             except xla.JaxRuntimeError:
-                for x in leaves:
-                    check_alive(x.buffer, x.placement)
+                entry.program.check_alive(buffers)
                 raise
             if entry.unflatten is None:
                 return Array(outs[0], entry.placements[0])

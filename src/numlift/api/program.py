@@ -113,19 +113,29 @@ class Program:
     def __call__(self, leaves: Sequence[Array]) -> list[Array]:
         """Run on arrays whose placements are those that the program was compiled for."""
         args = [x.buffer for x in leaves]
-        if not self.plain:
-            args = self.arrange(args)
-        outs = self.run(args).consume_with_handlers(self.handlers)
-        results = list(map(Array, outs, self.placements))
+        try:
+            outs = self.run(args if self.plain else self.arrange(args))
+            results = list(map(Array, outs.consume_with_handlers(self.handlers), self.placements))
+        except xla.JaxRuntimeError:
+            self.check_alive(args)
+            raise
         if self.check is not None:
             self.check(results)
         return results
 
-    def arrange(self, args: list[Any]) -> list[Any]:
-        """Buffers in the order and on the devices that the executable wants."""
+    def check_alive(self, args: Sequence[Any]) -> None:
+        """Raise DeletedBufferError if a buffer that the program needs was deleted."""
+        for buffer, where in zip(self.chosen(args), self.arg_placements, strict=True):
+            buffers.check_alive(buffer, where)
+
+    def chosen(self, args: Sequence[Any]) -> list[Any]:
+        """Buffers that the executable takes: captured arrays first, unused ones left out."""
         args = [*self.leading, *args]
-        if self.kept is not None:
-            args = [args[i] for i in self.kept]
+        return args if self.kept is None else [args[i] for i in self.kept]
+
+    def arrange(self, args: Sequence[Any]) -> list[Any]:
+        """Buffers in the order and on the devices that the executable wants."""
+        args = self.chosen(args)
         for i, target in self.moves:
             source = self.arg_placements[i]
             args[i] = buffers.move(args[i], source, target, xla.ArrayCopySemantics.REUSE_INPUT)
@@ -387,7 +397,7 @@ def match_donated(graph: Graph, donated: Sequence[int], mesh: Mesh | None) -> di
         warnings.warn(
             f"{graph.name}: donated buffers were not usable, because no result has the type "
             f"{', '.join(map(str, unused))}",
-            stacklevel=2,
+            stacklevel=errors.user_depth(),
         )
     return found
 
