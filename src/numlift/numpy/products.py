@@ -50,6 +50,13 @@ def _operands(function: str, a: Any, b: Any, names: tuple[str, str] = ("a", "b")
     return promote(as_value(a, function, names[0]), as_value(b, function, names[1]))
 
 
+def _no_out(function: str, out: Any) -> None:
+    if out is not None:
+        raise errors.ArgumentError(
+            errors.explain(function, "out is not supported: arrays are immutable")
+        )
+
+
 def _preferred(dtype: Any, function: str) -> Any:
     return None if dtype is None else user_dtype(dtype, function)
 
@@ -252,8 +259,7 @@ def vecdot(
 
     Args:
         x1, x2: arrays; other axes are broadcast.
-        axis: the axis of the vectors, in each operand.
-        precision, preferred_element_type: as in `matmul`.
+        axis: the axis of the vectors, in each operand.  Others: as in `matmul`.
 
     Raises:
         ShapeError: sizes along the axis differ.
@@ -285,8 +291,7 @@ def dot(
     A scalar multiplies. The result has the other axes of `a`, then those of `b`.
 
     Args:
-        a, b: arrays.
-        precision, preferred_element_type, out_sharding: as in `matmul`.
+        a, b: arrays.  Others: as in `matmul`.
 
     Raises:
         ShapeError: the summed sizes differ.
@@ -332,8 +337,7 @@ def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any 
     """Product summed over the last axis of both operands; a scalar multiplies.
 
     Args:
-        a, b: arrays.
-        precision, preferred_element_type: as in `matmul`.
+        a, b: arrays.  Others: as in `matmul`.
 
     Raises:
         ShapeError: the last axes have different sizes.
@@ -353,8 +357,7 @@ def vdot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any =
     """Scalar product of all elements, `a` conjugated: ``sum conj(a) * b``.
 
     Args:
-        a, b: arrays with equally many elements.
-        precision, preferred_element_type: as in `matmul`.
+        a, b: arrays with equally many elements.  Others: as in `matmul`.
 
     Example:
         >>> import numlift.numpy as np
@@ -377,10 +380,7 @@ def outer(a: Any, b: Any, out: None = None) -> Any:
         [[3 4]
          [6 8]]
     """
-    if out is not None:
-        raise errors.ArgumentError(
-            errors.explain("outer", "out is not supported: arrays are immutable")
-        )
+    _no_out("outer", out)
     x, y = _operands("outer", a, b)
     x, y = reshape_to(x, (type_of(x).size, 1)), reshape_to(y, (1, type_of(y).size))
     return binary(mul, "outer", x, y)
@@ -558,10 +558,7 @@ def trace(
         >>> print(np.trace(np.array([[1, 2], [3, 4]])))
         5
     """
-    if out is not None:
-        raise errors.ArgumentError(
-            errors.explain("trace", "out is not supported: arrays are immutable")
-        )
+    _no_out("trace", out)
     x = as_value(a, "trace")
     t = type_of(x)
     if t.ndim < 2:
