@@ -150,7 +150,8 @@ def compilation() -> None:
         table.add_row(name, f"{ms:.1f}", f"{times['NumPy'] / ms:.1f}x")
     console.print(table)
     check(f"XLA made {kernels} fused kernel of it", kernels == 1)
-    check("the compiled function is faster than NumPy", times["numlift, jit"] < times["NumPy"])
+    eager, fused = times["numlift, each operation"], times["numlift, jit"]
+    check("one fused kernel is faster than an operation at a time", fused < eager)
     check("values equal NumPy's", numpy.allclose(fast(x)[:50], host[:50] ** 2 + 2 * host[:50]))
 
 

@@ -95,6 +95,7 @@ PAIRS |= {
     "polyadd": lambda m: m.polyadd(U[0], V[0, :2]),
     "polysub": lambda m: m.polysub(U[0, :1], V[0]),
     "polymul": lambda m: m.polymul(U[0], V[0]),
+    "poly": lambda m: m.poly(U[:, 0]),
     "polyder": lambda m: m.polyder(U[0], 2),
     "polyint": lambda m: m.polyint(U[0], 2, [3, 4]),
     "norm": lambda m: m.linalg.norm(P),

@@ -373,7 +373,8 @@ def value_and_grad(
         fun: function with a scalar result (rank 0, floating point).
         argnums: argument or arguments to differentiate with respect to.
         has_aux: `fun` returns (scalar, auxiliary data).
-        holomorphic: arguments and result are complex and `fun` is holomorphic.
+        holomorphic: arguments and result are complex and `fun` is holomorphic. Without it a real
+            function of a complex argument z = x + iy has the gradient df/dx - i df/dy.
         allow_int: allow integer arguments; their gradient has dtype float0.
         reduce_axes: accepted for compatibility; must be empty.
 
@@ -478,14 +479,21 @@ def _choose(args: tuple[Any, ...], nums: tuple[int, ...], name: str) -> list[Any
     return [args[n] for n in nums]
 
 
-def _check_inputs(tree: Any, position: int, name: str, holomorphic: bool, allow_int: bool) -> None:
+def _check_inputs(
+    tree: Any,
+    position: int,
+    name: str,
+    holomorphic: bool,
+    allow_int: bool,
+    allow_complex: bool = True,
+) -> None:
     for path, x in tree_flatten_with_path(tree)[0]:
         check_argument(x, lambda p=path: f"argument {position}{keystr(p)}", f"grad({name})")
         t = type_of(x)
         where = f"argument {position}{keystr(path)}"
         if holomorphic and t.kind != "c":
             rule = f"holomorphic=True needs complex arguments, but {where} is {t.dtype}"
-        elif t.kind == "c" and not holomorphic:
+        elif t.kind == "c" and not holomorphic and not allow_complex:
             rule = f"{where} is complex"
         elif not t.inexact and not allow_int:
             rule = f"{where} must be a float, but is {t.dtype}"
@@ -560,7 +568,7 @@ def jacfwd(
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         chosen = tuple(_choose(args, nums, name))
         for position, tree in zip(nums, chosen, strict=True):
-            _check_inputs(tree, position, name, holomorphic, False)
+            _check_inputs(tree, position, name, holomorphic, False, allow_complex=False)
         places = [n % len(args) for n in nums]
         aux: list[Any] = []
 

@@ -34,8 +34,10 @@ from . import (
     reductions,
     rounding,
     selection,
+    sets,
     sorting,
     taking,
+    ufuncs,
 )
 from . import methods as _methods
 from .arithmetic import (
@@ -149,11 +151,18 @@ from .rounding import (
 from .selection import (
     allclose, array_equal, array_equiv, clip, isclose, nan_to_num, piecewise, select, where,
 )
+from .sets import (
+    intersect1d, isin, setdiff1d, setxor1d, union1d, unique, unique_all, unique_counts,
+    unique_inverse, unique_values,
+)
 from .sorting import (
     argpartition, argsort, digitize, lexsort, partition, searchsorted, sort, sort_complex,
 )
 from .taking import (
     ix_, put_along_axis, ravel_multi_index, take, take_along_axis, unravel_index,
+)
+from .ufuncs import (
+    frompyfunc, ufunc,
 )
 
 __all__: list[str] = ['fft', 'linalg']
@@ -190,5 +199,7 @@ __all__ += rearranging.__all__
 __all__ += reductions.__all__
 __all__ += rounding.__all__
 __all__ += selection.__all__
+__all__ += sets.__all__
 __all__ += sorting.__all__
 __all__ += taking.__all__
+__all__ += ufuncs.__all__

@@ -18,10 +18,11 @@ from ..ops.scatter import (
     ScatterSub,
 )
 from ..structural.shape import full
-from .arithmetic import divide, power
+from .arithmetic import divide
 from .index_parse import MaskIndex, parse
 from .index_update import Options, plan_update, update
 from .indexing import getitem, read
+from .powers import power
 
 
 class AtProperty:

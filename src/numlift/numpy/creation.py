@@ -60,7 +60,8 @@ def array(
         another order.  OverflowError: a Python integer does not fit.
 
     Example:
-        >>> array([[1, 2], [3, 4]], ndmin=3).shape
+        >>> import numlift.numpy as np
+        >>> np.array([[1, 2], [3, 4]], ndmin=3).shape
         (1, 2, 2)
     """
     if order not in ("K", "A", "C", None):
@@ -224,7 +225,8 @@ def asarray(
         ValueArgumentError: `copy` is False and `a` is no array of that dtype already.
 
     Example:
-        >>> asarray([1, 2], dtype="float32")
+        >>> import numlift.numpy as np
+        >>> np.asarray([1, 2], dtype="float32")
         Array([1., 2.], dtype=float32)
     """
     if copy is False:
@@ -240,7 +242,8 @@ def copy(a: Any, order: str | None = None) -> Any:
     """A copy of `a` in memory of its own.
 
     Example:
-        >>> copy(np.asarray([1, 2]))
+        >>> import numlift.numpy as np
+        >>> np.copy(np.asarray([1, 2]))
         Array([1, 2], dtype=int32)
     """
     return array(a, copy=True, order=order)
@@ -256,7 +259,8 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> 
         device: device or `Sharding` of the result.
 
     Example:
-        >>> astype(np.asarray([1.7, -1.7]), int)
+        >>> import numlift.numpy as np
+        >>> np.astype(np.asarray([1.7, -1.7]), int)
         Array([ 1, -1], dtype=int32)
     """
     x = as_value(x, "astype", "x")
@@ -338,7 +342,8 @@ def zeros(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: An
         out_sharding: sharding of the result, on meshes with Explicit axes.
 
     Example:
-        >>> zeros((2, 2), int)
+        >>> import numlift.numpy as np
+        >>> np.zeros((2, 2), int)
         Array([[0, 0],
                [0, 0]], dtype=int32)
     """
@@ -349,7 +354,8 @@ def ones(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any
     """An array of ones; arguments as for `zeros`.
 
     Example:
-        >>> ones(3)
+        >>> import numlift.numpy as np
+        >>> np.ones(3)
         Array([1., 1., 1.], dtype=float32)
     """
     return filled("ones", shape, 1, _float_dtype(dtype, "ones"), device, out_sharding)
@@ -359,7 +365,8 @@ def empty(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: An
     """An array of zeros: memory without a value does not exist here.
 
     Example:
-        >>> empty(2)
+        >>> import numlift.numpy as np
+        >>> np.empty(2)
         Array([0., 0.], dtype=float32)
     """
     return filled("empty", shape, 0, _float_dtype(dtype, "empty"), device, out_sharding)
@@ -376,7 +383,8 @@ def full(
     """An array filled with `fill_value`, a number or an array that broadcasts to `shape`.
 
     Example:
-        >>> full((2, 2), np.asarray([1.0, 2.0]))
+        >>> import numlift.numpy as np
+        >>> np.full((2, 2), np.asarray([1.0, 2.0]))
         Array([[1., 2.],
                [1., 2.]], dtype=float32)
     """
@@ -443,7 +451,8 @@ def zeros_like(
         device, out_sharding: see `zeros`.
 
     Example:
-        >>> zeros_like(np.asarray([1, 2]))
+        >>> import numlift.numpy as np
+        >>> np.zeros_like(np.asarray([1, 2]))
         Array([0, 0], dtype=int32)
     """
     return _like("zeros_like", a, 0, dtype, shape, device, out_sharding)
@@ -460,7 +469,8 @@ def ones_like(
     """Ones with the shape and dtype of `a`; arguments as for `zeros_like`.
 
     Example:
-        >>> ones_like(np.asarray([1, 2]), shape=3)
+        >>> import numlift.numpy as np
+        >>> np.ones_like(np.asarray([1, 2]), shape=3)
         Array([1, 1, 1], dtype=int32)
     """
     return _like("ones_like", a, 1, dtype, shape, device, out_sharding)
@@ -477,7 +487,8 @@ def empty_like(
     """Zeros with the shape and dtype of `prototype`: memory without a value does not exist here.
 
     Example:
-        >>> empty_like(np.asarray([1, 2]))
+        >>> import numlift.numpy as np
+        >>> np.empty_like(np.asarray([1, 2]))
         Array([0, 0], dtype=int32)
     """
     return _like("empty_like", prototype, 0, dtype, shape, device, out_sharding)
@@ -495,7 +506,8 @@ def full_like(
     """`fill_value` with the shape and dtype of `a`; arguments as for `zeros_like`.
 
     Example:
-        >>> full_like(np.asarray([1, 2]), 7)
+        >>> import numlift.numpy as np
+        >>> np.full_like(np.asarray([1, 2]), 7)
         Array([7, 7], dtype=int32)
     """
     return _like("full_like", a, fill_value, dtype, shape, device, out_sharding)
@@ -514,7 +526,8 @@ def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0
         offset: bytes to skip.
 
     Example:
-        >>> frombuffer(b"ab", dtype="uint8")
+        >>> import numlift.numpy as np
+        >>> np.frombuffer(b"ab", dtype="uint8")
         Array([97, 98], dtype=uint8)
     """
     return asarray(np.frombuffer(buffer, np.dtype(dtype), count, offset))
@@ -524,7 +537,8 @@ def fromstring(string: str, dtype: Any = float, count: int = -1, *, sep: str) ->
     """An array from numbers in a text.
 
     Example:
-        >>> fromstring("1 2 3", dtype=int, sep=" ")
+        >>> import numlift.numpy as np
+        >>> np.fromstring("1 2 3", dtype=int, sep=" ")
         Array([1, 2, 3], dtype=int32)
     """
     return asarray(np.fromstring(string, np.dtype(dtype), count, sep=sep))
@@ -539,7 +553,8 @@ def fromiter(iter: Any, dtype: Any, count: int = -1) -> Any:
     """An array from an iterator of numbers, read once, now.
 
     Example:
-        >>> fromiter((i * i for i in range(3)), int)
+        >>> import numlift.numpy as np
+        >>> np.fromiter((i * i for i in range(3)), int)
         Array([0, 1, 4], dtype=int32)
     """
     return asarray(np.fromiter(iter, np.dtype(dtype), count))

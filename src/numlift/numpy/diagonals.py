@@ -75,7 +75,8 @@ def eye(
         device, out_sharding: see `zeros`.
 
     Example:
-        >>> eye(2, dtype=int)
+        >>> import numlift.numpy as np
+        >>> np.eye(2, dtype=int)
         Array([[1, 0],
                [0, 1]], dtype=int32)
     """
@@ -86,7 +87,8 @@ def identity(n: Any, dtype: Any = None) -> Any:
     """The n by n identity matrix.
 
     Example:
-        >>> identity(2)
+        >>> import numlift.numpy as np
+        >>> np.identity(2)
         Array([[1., 0.],
                [0., 1.]], dtype=float32)
     """
@@ -97,7 +99,8 @@ def tri(N: Any, M: Any = None, k: int = 0, dtype: Any = None) -> Any:
     """Ones at and below diagonal k of an N by M matrix, zeros above.
 
     Example:
-        >>> tri(2, 3, dtype=int)
+        >>> import numlift.numpy as np
+        >>> np.tri(2, 3, dtype=int)
         Array([[1, 0, 0],
                [1, 1, 0]], dtype=int32)
     """
@@ -124,7 +127,8 @@ def tril(m: Any, k: int = 0) -> Any:
     """The lower triangle of the last two axes: elements above diagonal k become 0.
 
     Example:
-        >>> tril(np.ones((2, 2), int))
+        >>> import numlift.numpy as np
+        >>> np.tril(np.ones((2, 2), int))
         Array([[1, 0],
                [1, 1]], dtype=int32)
     """
@@ -136,7 +140,8 @@ def triu(m: Any, k: int = 0) -> Any:
     """The upper triangle of the last two axes: elements below diagonal k become 0.
 
     Example:
-        >>> triu(np.ones((2, 2), int))
+        >>> import numlift.numpy as np
+        >>> np.triu(np.ones((2, 2), int))
         Array([[1, 1],
                [0, 1]], dtype=int32)
     """
@@ -151,7 +156,8 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """Diagonal number `offset` over two axes; it becomes the last axis of the result.
 
     Example:
-        >>> diagonal(np.asarray([[1, 2], [3, 4]]))
+        >>> import numlift.numpy as np
+        >>> np.diagonal(np.asarray([[1, 2], [3, 4]]))
         Array([1, 4], dtype=int32)
     """
     x = as_value(a, "diagonal", "a")
@@ -191,7 +197,8 @@ def diag(v: Any, k: int = 0) -> Any:
     """Diagonal k of a matrix, or the matrix with a vector on diagonal k and zeros elsewhere.
 
     Example:
-        >>> diag(np.asarray([1, 2]))
+        >>> import numlift.numpy as np
+        >>> np.diag(np.asarray([1, 2]))
         Array([[1, 0],
                [0, 2]], dtype=int32)
     """
@@ -225,7 +232,8 @@ def diagflat(v: Any, k: int = 0) -> Any:
     """A matrix with all elements of `v` on diagonal k.
 
     Example:
-        >>> diagflat([[1, 2]])
+        >>> import numlift.numpy as np
+        >>> np.diagflat([[1, 2]])
         Array([[1, 0],
                [0, 2]], dtype=int32)
     """
@@ -243,7 +251,8 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True)
         inplace: must be False: arrays are immutable.
 
     Example:
-        >>> fill_diagonal(np.zeros((2, 2)), 5, inplace=False)
+        >>> import numlift.numpy as np
+        >>> np.fill_diagonal(np.zeros((2, 2)), 5, inplace=False)
         Array([[5., 0.],
                [0., 5.]], dtype=float32)
     """
@@ -308,7 +317,8 @@ def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
         increasing: powers 0, 1, 2, ... from left to right instead of right to left.
 
     Example:
-        >>> vander(np.asarray([2, 3]), 3)
+        >>> import numlift.numpy as np
+        >>> np.vander(np.asarray([2, 3]), 3)
         Array([[4, 2, 1],
                [9, 3, 1]], dtype=int32)
     """
@@ -336,7 +346,8 @@ def tril_indices(n: Any, k: Any = 0, m: Any = None) -> tuple[Any, Any]:
     """Row and column numbers of the lower triangle of an n by m matrix.
 
     Example:
-        >>> tril_indices(2)
+        >>> import numlift.numpy as np
+        >>> np.tril_indices(2)
         (Array([0, 1, 1], dtype=int32), Array([0, 0, 1], dtype=int32))
     """
     rows, columns = _indices(np.tril_indices(operator.index(n), operator.index(k), m))
@@ -347,7 +358,8 @@ def triu_indices(n: Any, k: Any = 0, m: Any = None) -> tuple[Any, Any]:
     """Row and column numbers of the upper triangle of an n by m matrix.
 
     Example:
-        >>> triu_indices(2)
+        >>> import numlift.numpy as np
+        >>> np.triu_indices(2)
         (Array([0, 0, 1], dtype=int32), Array([0, 1, 1], dtype=int32))
     """
     rows, columns = _indices(np.triu_indices(operator.index(n), operator.index(k), m))
@@ -365,7 +377,8 @@ def tril_indices_from(arr: Any, k: int = 0) -> tuple[Any, Any]:
     """`tril_indices` for the shape of a matrix.
 
     Example:
-        >>> tril_indices_from(np.ones((1, 2)))
+        >>> import numlift.numpy as np
+        >>> np.tril_indices_from(np.ones((1, 2)))
         (Array([0], dtype=int32), Array([0], dtype=int32))
     """
     n, m = _matrix_shape(arr, "tril_indices_from")
@@ -376,7 +389,8 @@ def triu_indices_from(arr: Any, k: int = 0) -> tuple[Any, Any]:
     """`triu_indices` for the shape of a matrix.
 
     Example:
-        >>> triu_indices_from(np.ones((1, 2)))
+        >>> import numlift.numpy as np
+        >>> np.triu_indices_from(np.ones((1, 2)))
         (Array([0, 0], dtype=int32), Array([0, 1], dtype=int32))
     """
     n, m = _matrix_shape(arr, "triu_indices_from")
@@ -387,7 +401,8 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Any, ...]:
     """Indices of the main diagonal of an array with `ndim` axes of length n.
 
     Example:
-        >>> diag_indices(2)
+        >>> import numlift.numpy as np
+        >>> np.diag_indices(2)
         (Array([0, 1], dtype=int32), Array([0, 1], dtype=int32))
     """
     n, ndim = _whole("diag_indices", "n", n), _whole("diag_indices", "ndim", ndim)
@@ -404,7 +419,8 @@ def diag_indices_from(arr: Any) -> tuple[Any, ...]:
     """`diag_indices` for an array whose axes have one length.
 
     Example:
-        >>> diag_indices_from(np.ones((2, 2)))
+        >>> import numlift.numpy as np
+        >>> np.diag_indices_from(np.ones((2, 2)))
         (Array([0, 1], dtype=int32), Array([0, 1], dtype=int32))
     """
     shape = tuple(arr.shape) if hasattr(arr, "shape") else type_of(as_value(arr, "arr")).shape
@@ -432,7 +448,8 @@ def mask_indices(n: int, mask_func: Any, k: Any = 0, *, size: int | None = None)
         TracerArrayConversionError: the mask depends on traced values.
 
     Example:
-        >>> mask_indices(2, np.triu)
+        >>> import numlift.numpy as np
+        >>> np.mask_indices(2, np.triu)
         (Array([0, 0, 1], dtype=int32), Array([0, 1, 1], dtype=int32))
     """
     mask = mask_func(as_array(np.ones((n, n), np.int32), explicit=True), k)

@@ -77,7 +77,8 @@ def can_cast(from_: Any, to: Any, casting: str = "safe") -> builtins.bool:
         casting: "no", "equiv", "safe", "same_kind" or "unsafe".
 
     Example:
-        >>> can_cast("int32", "float64"), can_cast("int32", "float32")
+        >>> import numlift.numpy as np
+        >>> np.can_cast("int32", "float64"), np.can_cast("int32", "float32")
         (True, False)
     """
     source = dtype_of(from_) if isinstance(from_, (Value, np.ndarray)) else as_dtype(from_)
@@ -99,7 +100,8 @@ def ndim(a: Any) -> int:
     """Number of axes of an array, number or nested list.
 
     Example:
-        >>> ndim([[1, 2, 3]])
+        >>> import numlift.numpy as np
+        >>> np.ndim([[1, 2, 3]])
         2
     """
     found = getattr(a, "ndim", None)
@@ -123,7 +125,8 @@ def isscalar(element: Any) -> builtins.bool:
     """Whether `element` is a number, a NumPy scalar, or an array without axes.
 
     Example:
-        >>> isscalar(1.5), isscalar(np.asarray([1.5]))
+        >>> import numlift.numpy as np
+        >>> np.isscalar(1.5), np.isscalar(np.asarray([1.5]))
         (True, False)
     """
     if isinstance(element, (Value, np.ndarray)):
@@ -135,7 +138,8 @@ def iterable(y: Any) -> builtins.bool:
     """Whether `y` can be iterated over.
 
     Example:
-        >>> iterable([1]), iterable(1)
+        >>> import numlift.numpy as np
+        >>> np.iterable([1]), np.iterable(1)
         (True, False)
     """
     try:
@@ -154,7 +158,8 @@ def array_repr(
     """Text of an array with its dtype; arguments as for `numpy.array_repr`.
 
     Example:
-        >>> array_repr(np.asarray([1.0, 2.0]), precision=1)
+        >>> import numlift.numpy as np
+        >>> np.array_repr(np.asarray([1.0, 2.0]), precision=1)
         'Array([1., 2.], dtype=float32)'
     """
     with np.printoptions(**_options(max_line_width, precision, suppress_small)):
@@ -170,7 +175,8 @@ def array_str(
     """Text of the values of an array; arguments as for `numpy.array_str`.
 
     Example:
-        >>> array_str(np.asarray([1.0, 2.0]))
+        >>> import numlift.numpy as np
+        >>> np.array_str(np.asarray([1.0, 2.0]))
         '[1. 2.]'
     """
     with np.printoptions(**_options(max_line_width, precision, suppress_small)):

@@ -13,7 +13,7 @@ from ..ops import elementwise_binary as binary
 from ..ops import elementwise_trig as trig
 from ..structural import arith
 from .arithmetic import no_bool
-from .operands import inexact, real_inexact
+from .operands import inexact, number_of, real_inexact
 from .util import as_value, cast
 
 
@@ -25,7 +25,8 @@ def negative(x: Any, /) -> Any:
         DTypeError: x is bool.
 
     Example:
-        >>> negative(np.asarray([1, -2]))
+        >>> import numlift.numpy as np
+        >>> np.negative(np.asarray([1, -2]))
         Array([-1,  2], dtype=int32)
     """
     x = as_value(x, "negative", "x")
@@ -39,7 +40,8 @@ def positive(x: Any, /) -> Any:
     """+x: a copy of x.
 
     Example:
-        >>> positive(np.asarray([1, -2]))
+        >>> import numlift.numpy as np
+        >>> np.positive(np.asarray([1, -2]))
         Array([ 1, -2], dtype=int32)
     """
     return as_array_of_itself(as_value(x, "positive", "x"))
@@ -56,7 +58,8 @@ def absolute(x: Any, /) -> Any:
     """|x|; complex: the modulus, a real array. Derivative sign(x), 0 at 0.
 
     Example:
-        >>> absolute(np.asarray([1, -2]))
+        >>> import numlift.numpy as np
+        >>> np.absolute(np.asarray([1, -2]))
         Array([1, 2], dtype=int32)
     """
     x = as_value(x, "absolute", "x")
@@ -68,7 +71,8 @@ def fabs(x: Any, /) -> Any:
     """|x| of real numbers, as floats.
 
     Example:
-        >>> fabs(np.asarray([1, -2]))
+        >>> import numlift.numpy as np
+        >>> np.fabs(np.asarray([1, -2]))
         Array([1., 2.], dtype=float32)
     """
     return apply(ops.abs_, real_inexact(x, "fabs"))
@@ -79,7 +83,8 @@ def sign(x: Any, /) -> Any:
     """-1, 0 or 1; nan for nan; complex: x / |x|. Derivative 0.
 
     Example:
-        >>> sign(np.asarray([-3.0, 0.0, 2.0]))
+        >>> import numlift.numpy as np
+        >>> np.sign(np.asarray([-3.0, 0.0, 2.0]))
         Array([-1.,  0.,  1.], dtype=float32)
     """
     x = as_value(x, "sign", "x")
@@ -93,7 +98,8 @@ def square(x: Any, /) -> Any:
     """x * x; bools count as integers.
 
     Example:
-        >>> square(np.asarray([2, -3]))
+        >>> import numlift.numpy as np
+        >>> np.square(np.asarray([2, -3]))
         Array([4, 9], dtype=int32)
     """
     x = as_value(x, "square", "x")
@@ -108,7 +114,8 @@ def reciprocal(x: Any, /) -> Any:
     """1 / x; integers become floats (NumPy: integer division).
 
     Example:
-        >>> reciprocal(np.asarray([2, 4]))
+        >>> import numlift.numpy as np
+        >>> np.reciprocal(np.asarray([2, 4]))
         Array([0.5 , 0.25], dtype=float32)
     """
     return apply(ops.reciprocal, inexact(x, "reciprocal"))
@@ -122,7 +129,8 @@ def sqrt(x: Any, /) -> Any:
     """Square root; nan for negative real numbers. Derivative 1 / (2 sqrt(x)), inf at 0.
 
     Example:
-        >>> sqrt(np.asarray([4, 9]))
+        >>> import numlift.numpy as np
+        >>> np.sqrt(np.asarray([4, 9]))
         Array([2., 3.], dtype=float32)
     """
     return apply(ops.sqrt, inexact(x, "sqrt"))
@@ -133,7 +141,8 @@ def cbrt(x: Any, /) -> Any:
     """Real cube root, also of negative numbers. Derivative inf at 0.
 
     Example:
-        >>> cbrt(np.asarray([8.0, -27.0]))
+        >>> import numlift.numpy as np
+        >>> np.cbrt(np.asarray([8.0, -27.0]))
         Array([ 2., -3.], dtype=float32)
     """
     return apply(ops.cbrt, real_inexact(x, "cbrt"))
@@ -144,7 +153,8 @@ def exp(x: Any, /) -> Any:
     """e**x.
 
     Example:
-        >>> exp(0.0)
+        >>> import numlift.numpy as np
+        >>> np.exp(0.0)
         Array(1., dtype=float32, weak_type=True)
     """
     return apply(ops.exp, inexact(x, "exp"))
@@ -155,7 +165,8 @@ def exp2(x: Any, /) -> Any:
     """2**x, exact for whole x.
 
     Example:
-        >>> exp2(np.asarray([3, -1]))
+        >>> import numlift.numpy as np
+        >>> np.exp2(np.asarray([3, -1]))
         Array([8. , 0.5], dtype=float32)
     """
     return apply(ops.exp2, inexact(x, "exp2"))
@@ -166,7 +177,8 @@ def expm1(x: Any, /) -> Any:
     """e**x - 1, exact for small x.
 
     Example:
-        >>> expm1(0.0)
+        >>> import numlift.numpy as np
+        >>> np.expm1(0.0)
         Array(0., dtype=float32, weak_type=True)
     """
     return apply(ops.expm1, inexact(x, "expm1"))
@@ -177,7 +189,8 @@ def log(x: Any, /) -> Any:
     """Natural logarithm: -inf at 0, nan for negative real numbers. Derivative 1 / x.
 
     Example:
-        >>> log(1.0)
+        >>> import numlift.numpy as np
+        >>> np.log(1.0)
         Array(0., dtype=float32, weak_type=True)
     """
     return apply(ops.log, inexact(x, "log"))
@@ -188,7 +201,8 @@ def log1p(x: Any, /) -> Any:
     """log(1 + x), exact for small x.
 
     Example:
-        >>> log1p(0.0)
+        >>> import numlift.numpy as np
+        >>> np.log1p(0.0)
         Array(0., dtype=float32, weak_type=True)
     """
     return apply(ops.log1p, inexact(x, "log1p"))
@@ -196,7 +210,7 @@ def log1p(x: Any, /) -> Any:
 
 def _log_to_base(x: Any, base: float) -> Any:
     y = apply(ops.log, x)
-    return apply(binary.div, y, type_of(y).dtype.type(math.log(base)))
+    return apply(binary.div, y, number_of(type_of(y))(math.log(base)))
 
 
 @library(1)
@@ -204,7 +218,8 @@ def log2(x: Any, /) -> Any:
     """Logarithm to base 2.
 
     Example:
-        >>> log2(np.asarray([1.0, 8.0]))
+        >>> import numlift.numpy as np
+        >>> np.log2(np.asarray([1.0, 8.0]))
         Array([0., 3.], dtype=float32)
     """
     return _log_to_base(inexact(x, "log2"), 2.0)
@@ -215,7 +230,8 @@ def log10(x: Any, /) -> Any:
     """Logarithm to base 10.
 
     Example:
-        >>> log10(1.0)
+        >>> import numlift.numpy as np
+        >>> np.log10(1.0)
         Array(0., dtype=float32, weak_type=True)
     """
     return _log_to_base(inexact(x, "log10"), 10.0)
@@ -229,7 +245,8 @@ def sin(x: Any, /) -> Any:
     """Sine of an angle in radians.
 
     Example:
-        >>> sin(0.0)
+        >>> import numlift.numpy as np
+        >>> np.sin(0.0)
         Array(0., dtype=float32, weak_type=True)
     """
     return apply(trig.sin, inexact(x, "sin"))
@@ -240,7 +257,8 @@ def cos(x: Any, /) -> Any:
     """Cosine of an angle in radians.
 
     Example:
-        >>> cos(0.0)
+        >>> import numlift.numpy as np
+        >>> np.cos(0.0)
         Array(1., dtype=float32, weak_type=True)
     """
     return apply(trig.cos, inexact(x, "cos"))
@@ -251,7 +269,8 @@ def tan(x: Any, /) -> Any:
     """Tangent of an angle in radians.
 
     Example:
-        >>> tan(0.0)
+        >>> import numlift.numpy as np
+        >>> np.tan(0.0)
         Array(0., dtype=float32, weak_type=True)
     """
     return apply(trig.tan, inexact(x, "tan"))
@@ -262,7 +281,8 @@ def arcsin(x: Any, /) -> Any:
     """Inverse sine in [-pi/2, pi/2]; nan for real |x| > 1. Derivative inf at +-1.
 
     Example:
-        >>> arcsin(0.0)
+        >>> import numlift.numpy as np
+        >>> np.arcsin(0.0)
         Array(0., dtype=float32, weak_type=True)
     """
     return apply(trig.asin, inexact(x, "arcsin"))
@@ -273,7 +293,8 @@ def arccos(x: Any, /) -> Any:
     """Inverse cosine in [0, pi]; nan for real |x| > 1. Derivative -inf at +-1.
 
     Example:
-        >>> arccos(1.0)
+        >>> import numlift.numpy as np
+        >>> np.arccos(1.0)
         Array(0., dtype=float32, weak_type=True)
     """
     return apply(trig.acos, inexact(x, "arccos"))
@@ -284,7 +305,8 @@ def arctan(x: Any, /) -> Any:
     """Inverse tangent in [-pi/2, pi/2].
 
     Example:
-        >>> arctan(0.0)
+        >>> import numlift.numpy as np
+        >>> np.arctan(0.0)
         Array(0., dtype=float32, weak_type=True)
     """
     return apply(trig.atan, inexact(x, "arctan"))
@@ -295,7 +317,8 @@ def sinh(x: Any, /) -> Any:
     """Hyperbolic sine.
 
     Example:
-        >>> sinh(0.0)
+        >>> import numlift.numpy as np
+        >>> np.sinh(0.0)
         Array(0., dtype=float32, weak_type=True)
     """
     return apply(trig.sinh, inexact(x, "sinh"))
@@ -306,7 +329,8 @@ def cosh(x: Any, /) -> Any:
     """Hyperbolic cosine.
 
     Example:
-        >>> cosh(0.0)
+        >>> import numlift.numpy as np
+        >>> np.cosh(0.0)
         Array(1., dtype=float32, weak_type=True)
     """
     return apply(trig.cosh, inexact(x, "cosh"))
@@ -317,7 +341,8 @@ def tanh(x: Any, /) -> Any:
     """Hyperbolic tangent.
 
     Example:
-        >>> tanh(0.0)
+        >>> import numlift.numpy as np
+        >>> np.tanh(0.0)
         Array(0., dtype=float32, weak_type=True)
     """
     return apply(trig.tanh, inexact(x, "tanh"))
@@ -328,7 +353,8 @@ def arcsinh(x: Any, /) -> Any:
     """Inverse hyperbolic sine.
 
     Example:
-        >>> arcsinh(0.0)
+        >>> import numlift.numpy as np
+        >>> np.arcsinh(0.0)
         Array(0., dtype=float32, weak_type=True)
     """
     return apply(trig.asinh, inexact(x, "arcsinh"))
@@ -339,7 +365,8 @@ def arccosh(x: Any, /) -> Any:
     """Inverse hyperbolic cosine; nan for real x < 1. Derivative inf at 1.
 
     Example:
-        >>> arccosh(1.0)
+        >>> import numlift.numpy as np
+        >>> np.arccosh(1.0)
         Array(0., dtype=float32, weak_type=True)
     """
     return apply(trig.acosh, inexact(x, "arccosh"))
@@ -350,7 +377,8 @@ def arctanh(x: Any, /) -> Any:
     """Inverse hyperbolic tangent; nan for real |x| > 1. Derivative inf at +-1.
 
     Example:
-        >>> arctanh(0.0)
+        >>> import numlift.numpy as np
+        >>> np.arctanh(0.0)
         Array(0., dtype=float32, weak_type=True)
     """
     return apply(trig.atanh, inexact(x, "arctanh"))
@@ -361,7 +389,8 @@ def deg2rad(x: Any, /) -> Any:
     """Degrees as radians: x * pi / 180.
 
     Example:
-        >>> deg2rad(180.0)
+        >>> import numlift.numpy as np
+        >>> np.deg2rad(180.0)
         Array(3.1415927, dtype=float32, weak_type=True)
     """
     return _scaled(real_inexact(x, "deg2rad"), math.pi / 180)
@@ -372,7 +401,8 @@ def rad2deg(x: Any, /) -> Any:
     """Radians as degrees: x * 180 / pi.
 
     Example:
-        >>> rad2deg(np.pi)
+        >>> import numlift.numpy as np
+        >>> np.rad2deg(np.pi)
         Array(180., dtype=float32, weak_type=True)
     """
     return _scaled(real_inexact(x, "rad2deg"), 180 / math.pi)
@@ -380,7 +410,7 @@ def rad2deg(x: Any, /) -> Any:
 
 def _scaled(x: Any, factor: float) -> Any:
     t = type_of(x)
-    return apply(arith.mul, x, factor if t.weak_type else t.dtype.type(factor))
+    return apply(arith.mul, x, factor if t.weak_type else number_of(t)(factor))
 
 
 def no_out(function: str, out: Any) -> None:

@@ -31,7 +31,8 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
         List of arrays (NumPy: tuple).
 
     Example:
-        >>> meshgrid(np.asarray([1, 2]), np.asarray([3, 4]))[0]
+        >>> import numlift.numpy as np
+        >>> np.meshgrid(np.asarray([1, 2]), np.asarray([3, 4]))[0]
         Array([[1, 2],
                [1, 2]], dtype=int32)
     """
@@ -109,7 +110,8 @@ def indices(dimensions: Any, dtype: Any = None, sparse: bool = False) -> Any:
         sparse: return a tuple of arrays with axes of length 1, to be broadcast.
 
     Example:
-        >>> indices((1, 2))[1]
+        >>> import numlift.numpy as np
+        >>> np.indices((1, 2))[1]
         Array([[0, 1]], dtype=int32)
     """
     shape = shape_of("indices", dimensions)
@@ -139,7 +141,8 @@ def fromfunction(
         **kwargs: passed on.
 
     Example:
-        >>> fromfunction(lambda i, j: i + 2 * j, (2, 2), dtype=int)
+        >>> import numlift.numpy as np
+        >>> np.fromfunction(lambda i, j: i + 2 * j, (2, 2), dtype=int)
         Array([[0, 2],
                [1, 3]], dtype=int32)
     """

@@ -21,7 +21,7 @@ from ..ops.shape import Concatenate
 from ..structural import arith
 from ..structural.shape import Broadcast, full, reshape
 from .arithmetic import remainder
-from .operands import not_for_complex
+from .operands import not_for_complex, number_of
 from .pieces import take
 from .util import as_value, check_axis, promote, to_inexact
 
@@ -47,7 +47,8 @@ def interp(
         ShapeError: xp and fp are no vectors of one length.  ValueArgumentError: period is 0.
 
     Example:
-        >>> interp(1.5, np.asarray([1.0, 2.0]), np.asarray([10.0, 20.0]))
+        >>> import numlift.numpy as np
+        >>> np.interp(1.5, np.asarray([1.0, 2.0]), np.asarray([10.0, 20.0]))
         Array(15., dtype=float32)
     """
     ends = []
@@ -122,7 +123,7 @@ def _segments(
         j = apply(arith.add, i, np.int32(1))
         x0, x1, f0, f1 = take(xp, i, 0), take(xp, j, 0), take(fp, i, 0), take(fp, j, 0)
         width = apply(arith.sub, x1, x0)
-        zero, one = type_of(width).dtype.type(0), type_of(width).dtype.type(1)
+        zero, one = number_of(type_of(width))(0), number_of(type_of(width))(1)
         flat = apply(compare.eq, width, zero)
         part = apply(binary.div, apply(arith.sub, x, x0), apply(arith.select, flat, width, one))
         f0, f1, part = (arith.convert(v, dtype) for v in (f0, f1, part))
@@ -174,7 +175,8 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, period: Any = 2 * math.p
         Derivative: 1.
 
     Example:
-        >>> unwrap(np.asarray([0.0, 3.0, 6.0, 9.0]) % (2 * np.pi))
+        >>> import numlift.numpy as np
+        >>> np.unwrap(np.asarray([0.0, 3.0, 6.0, 9.0]) % (2 * np.pi))
         Array([0., 3., 6., 9.], dtype=float32)
     """
     return _unwrap(p, discont, axis, period)

@@ -12,7 +12,7 @@ from ..ops import compare
 from ..ops import elementwise_binary as binary
 from ..structural import arith
 from .arithmetic import numbers
-from .operands import need_integers, pair
+from .operands import need_integers, number_of, pair
 from .util import as_value, broadcast_operands, cast
 
 
@@ -21,7 +21,8 @@ def equal(x1: Any, x2: Any, /) -> Any:
     """Whether x1 == x2, element by element; nan equals nothing.
 
     Example:
-        >>> equal(np.asarray([1, 2]), 2)
+        >>> import numlift.numpy as np
+        >>> np.equal(np.asarray([1, 2]), 2)
         Array([False,  True], dtype=bool)
     """
     x1, x2 = pair(x1, x2, "equal")
@@ -33,7 +34,8 @@ def not_equal(x1: Any, x2: Any, /) -> Any:
     """Whether x1 != x2, element by element; True for nan.
 
     Example:
-        >>> not_equal(np.asarray([1, 2]), 2)
+        >>> import numlift.numpy as np
+        >>> np.not_equal(np.asarray([1, 2]), 2)
         Array([ True, False], dtype=bool)
     """
     x1, x2 = pair(x1, x2, "not_equal")
@@ -45,7 +47,8 @@ def less(x1: Any, x2: Any, /) -> Any:
     """Whether x1 < x2, element by element. Complex numbers compare by real, then imaginary part.
 
     Example:
-        >>> less(np.asarray([1, 2]), 2)
+        >>> import numlift.numpy as np
+        >>> np.less(np.asarray([1, 2]), 2)
         Array([ True, False], dtype=bool)
     """
     return ordered(compare.lt, compare.lt, *pair(x1, x2, "less"))
@@ -56,7 +59,8 @@ def less_equal(x1: Any, x2: Any, /) -> Any:
     """Whether x1 <= x2, element by element. Complex numbers compare by real, then imaginary part.
 
     Example:
-        >>> less_equal(np.asarray([1, 3]), 2)
+        >>> import numlift.numpy as np
+        >>> np.less_equal(np.asarray([1, 3]), 2)
         Array([ True, False], dtype=bool)
     """
     return ordered(compare.le, compare.lt, *pair(x1, x2, "less_equal"))
@@ -67,7 +71,8 @@ def greater(x1: Any, x2: Any, /) -> Any:
     """Whether x1 > x2, element by element. Complex numbers compare by real, then imaginary part.
 
     Example:
-        >>> greater(np.asarray([1, 3]), 2)
+        >>> import numlift.numpy as np
+        >>> np.greater(np.asarray([1, 3]), 2)
         Array([False,  True], dtype=bool)
     """
     return ordered(compare.gt, compare.gt, *pair(x1, x2, "greater"))
@@ -78,7 +83,8 @@ def greater_equal(x1: Any, x2: Any, /) -> Any:
     """Whether x1 >= x2, element by element. Complex numbers compare by real, then imaginary part.
 
     Example:
-        >>> greater_equal(np.asarray([1, 3]), 2)
+        >>> import numlift.numpy as np
+        >>> np.greater_equal(np.asarray([1, 3]), 2)
         Array([False,  True], dtype=bool)
     """
     return ordered(compare.ge, compare.gt, *pair(x1, x2, "greater_equal"))
@@ -101,7 +107,7 @@ def truth(x: Any, function: str, argument: str = "x") -> Any:
     """An operand as a bool: x != 0."""
     x = as_value(x, function, argument)
     t = type_of(x)
-    return x if t.kind == "b" else apply(compare.ne, x, t.dtype.type(0))
+    return x if t.kind == "b" else apply(compare.ne, x, number_of(t)(0))
 
 
 def _truths(x1: Any, x2: Any, function: str) -> Any:
@@ -113,7 +119,8 @@ def logical_and(x1: Any, x2: Any, /) -> Any:
     """Whether both are not zero.
 
     Example:
-        >>> logical_and(np.asarray([0, 2]), 1)
+        >>> import numlift.numpy as np
+        >>> np.logical_and(np.asarray([0, 2]), 1)
         Array([False,  True], dtype=bool)
     """
     return apply(binary.and_, *_truths(x1, x2, "logical_and"))
@@ -124,7 +131,8 @@ def logical_or(x1: Any, x2: Any, /) -> Any:
     """Whether one is not zero.
 
     Example:
-        >>> logical_or(np.asarray([0, 2]), 0)
+        >>> import numlift.numpy as np
+        >>> np.logical_or(np.asarray([0, 2]), 0)
         Array([False,  True], dtype=bool)
     """
     return apply(binary.or_, *_truths(x1, x2, "logical_or"))
@@ -135,7 +143,8 @@ def logical_xor(x1: Any, x2: Any, /) -> Any:
     """Whether exactly one is not zero.
 
     Example:
-        >>> logical_xor(np.asarray([0, 2]), 1)
+        >>> import numlift.numpy as np
+        >>> np.logical_xor(np.asarray([0, 2]), 1)
         Array([ True, False], dtype=bool)
     """
     return apply(binary.xor, *_truths(x1, x2, "logical_xor"))
@@ -146,7 +155,8 @@ def logical_not(x: Any, /) -> Any:
     """Whether x is zero.
 
     Example:
-        >>> logical_not(np.asarray([0, 2]))
+        >>> import numlift.numpy as np
+        >>> np.logical_not(np.asarray([0, 2]))
         Array([ True, False], dtype=bool)
     """
     return apply(binary.not_, truth(x, "logical_not"))
@@ -172,7 +182,8 @@ def bitwise_and(x1: Any, x2: Any, /) -> Any:
         DTypeError: an operand is neither an integer nor a bool.
 
     Example:
-        >>> bitwise_and(np.asarray([6, 5]), 3)
+        >>> import numlift.numpy as np
+        >>> np.bitwise_and(np.asarray([6, 5]), 3)
         Array([2, 1], dtype=int32)
     """
     return apply(binary.and_, *_bits(x1, x2, "bitwise_and"))
@@ -183,7 +194,8 @@ def bitwise_or(x1: Any, x2: Any, /) -> Any:
     """x1 | x2, bit by bit.
 
     Example:
-        >>> bitwise_or(np.asarray([4, 5]), 3)
+        >>> import numlift.numpy as np
+        >>> np.bitwise_or(np.asarray([4, 5]), 3)
         Array([7, 7], dtype=int32)
     """
     return apply(binary.or_, *_bits(x1, x2, "bitwise_or"))
@@ -194,7 +206,8 @@ def bitwise_xor(x1: Any, x2: Any, /) -> Any:
     """x1 ^ x2, bit by bit.
 
     Example:
-        >>> bitwise_xor(np.asarray([6, 5]), 3)
+        >>> import numlift.numpy as np
+        >>> np.bitwise_xor(np.asarray([6, 5]), 3)
         Array([5, 6], dtype=int32)
     """
     return apply(binary.xor, *_bits(x1, x2, "bitwise_xor"))
@@ -205,7 +218,8 @@ def invert(x: Any, /) -> Any:
     """~x, all bits turned; bools: logical not.
 
     Example:
-        >>> invert(np.asarray([0, 5]))
+        >>> import numlift.numpy as np
+        >>> np.invert(np.asarray([0, 5]))
         Array([-1, -6], dtype=int32)
     """
     x = as_value(x, "invert", "x")
@@ -218,7 +232,8 @@ def left_shift(x1: Any, x2: Any, /) -> Any:
     """x1 << x2; 0 where x2 is not less than the number of bits (or negative).
 
     Example:
-        >>> left_shift(np.asarray([1, 3]), 2)
+        >>> import numlift.numpy as np
+        >>> np.left_shift(np.asarray([1, 3]), 2)
         Array([ 4, 12], dtype=int32)
     """
     x, y = numbers(x1, x2, "left_shift")
@@ -231,7 +246,8 @@ def right_shift(x1: Any, x2: Any, /) -> Any:
     """x1 >> x2; signed integers keep their sign, so negative ones are rounded down.
 
     Example:
-        >>> right_shift(np.asarray([8, -8]), 2)
+        >>> import numlift.numpy as np
+        >>> np.right_shift(np.asarray([8, -8]), 2)
         Array([ 2, -2], dtype=int32)
     """
     x, y = numbers(x1, x2, "right_shift")
@@ -245,7 +261,8 @@ def bitwise_count(x: Any, /) -> Any:
     """Number of bits set in |x|, as uint8.
 
     Example:
-        >>> bitwise_count(np.asarray([7, -8]))
+        >>> import numlift.numpy as np
+        >>> np.bitwise_count(np.asarray([7, -8]))
         Array([3, 1], dtype=uint8)
     """
     x = as_value(x, "bitwise_count", "x")
@@ -255,7 +272,7 @@ def bitwise_count(x: Any, /) -> Any:
         return arith.convert(x, np.uint8)
     if t.kind == "i":
         # |int8(-128)| is 128 only as an unsigned number; its bits are those of -128
-        negative = apply(compare.lt, x, t.dtype.type(0))
+        negative = apply(compare.lt, x, number_of(t)(0))
         x = apply(arith.select, negative, x, apply(arith.neg, x))
     return cast(apply(binary.population_count, x), type_of(x), np.dtype(np.uint8))
 

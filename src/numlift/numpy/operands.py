@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,14 @@ def number_beside(t: ArrayType, x: Any) -> Any:
             return complex(x)
         return None if t.weak_type else dtype.type(x)
     return None
+
+
+_PYTHON = {"i": int, "f": float, "c": complex}
+
+
+def number_of(t: ArrayType) -> Callable[[Any], Any]:
+    """What makes constants to go with operands of type `t`: weak ones stay weak."""
+    return _PYTHON[t.kind] if t.weak_type else t.dtype.type
 
 
 def inexact(x: Any, function: str) -> Any:

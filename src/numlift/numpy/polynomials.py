@@ -238,13 +238,31 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
     return x
 
 
-def poly_of_roots(roots: Any) -> Any:
-    """Coefficients of the polynomial with these roots: ``(x - r[0]) (x - r[1]) ...``."""
-    (r,) = to_inexact(roots)
+@library()
+def poly(seq_of_zeros: Any) -> Any:
+    """Coefficients of the polynomial with these roots: ``(x - r[0]) (x - r[1]) ...``.
+
+    Args:
+        seq_of_zeros: the roots; integers become floats.
+
+    Returns:
+        Coefficients, the highest power first; one more than there are roots.
+
+    Raises:
+        ShapeError: not a vector.
+
+    Differences from NumPy: a matrix must be given by its eigenvalues; the result of complex roots
+    stays complex.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> print(np.poly(np.array([1.0, 2.0])))
+        [ 1. -3.  2.]
+    """
+    (r,) = to_inexact(_coefficients("poly", seq_of_zeros, "seq_of_zeros"))
     t = type_of(r)
-    one = full(array_type((1,), t.dtype), 1)
+    out = full(array_type((1,), t.dtype), 1)
     zero = full(array_type((1,), t.dtype))
-    out = one
     minus = apply(neg, r)
     for i in range(t.size):
         scaled = binary(mul, "poly", out, part(minus, 0, i, i + 1))
@@ -253,6 +271,7 @@ def poly_of_roots(roots: Any) -> Any:
 
 
 __all__ = [
+    "poly",
     "polyadd",
     "polyder",
     "polydiv",

@@ -15,7 +15,7 @@ from ..ops.reductions import ReduceOr
 from ..structural import arith
 from ..structural.shape import full
 from .arithmetic import numbers
-from .operands import inexact_pair, need_integers
+from .operands import inexact_pair, need_integers, number_of
 from .util import as_value, broadcast_operands, broadcast_to_shape, cast, promote
 
 
@@ -30,7 +30,8 @@ def power(x1: Any, x2: Any, /) -> Any:
         DTypeError: an integer array to a negative Python integer.
 
     Example:
-        >>> power(np.asarray([1.0, 2.0]), 3)
+        >>> import numlift.numpy as np
+        >>> np.power(np.asarray([1.0, 2.0]), 3)
         Array([1., 8.], dtype=float32)
     """
     if type(x2) is int:
@@ -80,7 +81,7 @@ def _integer_power(x: Any, n: Any) -> Any:
     """Integers to integers, by squaring for as long as an exponent has bits left."""
     x, n = same_shape(x, n)
     t = type_of(x)
-    zero, one = t.dtype.type(0), t.dtype.type(1)
+    zero, one = number_of(t)(0), number_of(t)(1)
     negative = apply(compare.lt, n, zero)
     result = full(t.update(weak_type=False), 1)
     rest = apply(arith.select, negative, n, zero)
@@ -89,7 +90,7 @@ def _integer_power(x: Any, n: Any) -> Any:
     odd = apply(compare.ne, apply(binary.and_, n, one), zero)
     unit = apply(arith.select, apply(compare.eq, x, one), zero, one)
     if t.kind == "i":
-        minus = t.dtype.type(-1)
+        minus = number_of(t)(-1)
         sign = apply(arith.select, odd, one, minus)
         unit = apply(arith.select, apply(compare.eq, x, minus), unit, sign)
     return apply(arith.select, negative, result, unit)
@@ -97,13 +98,13 @@ def _integer_power(x: Any, n: Any) -> Any:
 
 def _exponent_left(state: Any) -> Any:
     rest = state[2]
-    left = apply(compare.ne, rest, type_of(rest).dtype.type(0))
+    left = apply(compare.ne, rest, number_of(type_of(rest))(0))
     return apply(ReduceOr.of(tuple(range(type_of(rest).ndim))), left)
 
 
 def _square_and_multiply(state: Any) -> Any:
     x, result, rest = state
-    number = type_of(x).dtype.type
+    number = number_of(type_of(x))
     odd = apply(compare.ne, apply(binary.and_, rest, number(1)), number(0))
     result = apply(arith.select, odd, result, apply(arith.mul, result, x))
     return apply(arith.mul, x, x), result, apply(binary.shift_right_logical, rest, number(1))
@@ -124,7 +125,8 @@ def float_power(x1: Any, x2: Any, /) -> Any:
     """x1 ** x2 in floating point: integers become the default float (NumPy: float64).
 
     Example:
-        >>> float_power(np.asarray([2, 3]), -1)
+        >>> import numlift.numpy as np
+        >>> np.float_power(np.asarray([2, 3]), -1)
         Array([0.5       , 0.33333334], dtype=float32)
     """
     x1, x2 = inexact_pair(x1, x2, "float_power")
@@ -136,7 +138,8 @@ def gcd(x1: Any, x2: Any, /) -> Any:
     """Greatest common divisor of |x1| and |x2|, by Euclid's algorithm; gcd(0, 0) is 0.
 
     Example:
-        >>> gcd(np.asarray([12, 18]), 8)
+        >>> import numlift.numpy as np
+        >>> np.gcd(np.asarray([12, 18]), 8)
         Array([4, 2], dtype=int32)
     """
     x, y = numbers(x1, x2, "gcd")
@@ -153,13 +156,13 @@ def _gcd(x: Any, y: Any) -> Any:
 
 def _remainder_left(state: Any) -> Any:
     y = state[1]
-    left = apply(compare.ne, y, type_of(y).dtype.type(0))
+    left = apply(compare.ne, y, number_of(type_of(y))(0))
     return apply(ReduceOr.of(tuple(range(type_of(y).ndim))), left)
 
 
 def _euclid_step(state: Any) -> Any:
     x, y = state
-    zero, one = type_of(y).dtype.type(0), type_of(y).dtype.type(1)
+    zero, one = number_of(type_of(y))(0), number_of(type_of(y))(1)
     done = apply(compare.eq, y, zero)
     rest = apply(binary.rem, x, apply(arith.select, done, y, one))
     return apply(arith.select, done, y, x), apply(arith.select, done, rest, zero)
@@ -170,8 +173,9 @@ def lcm(x1: Any, x2: Any, /) -> Any:
     """Least common multiple of |x1| and |x2|; 0 if one is 0.
 
     Example:
-        >>> lcm(4, 6)
-        Array(12, dtype=int32, weak_type=True)
+        >>> import numlift.numpy as np
+        >>> np.lcm(4, 6)
+        Array(12, dtype=int32)
     """
     x, y = numbers(x1, x2, "lcm")
     need_integers("lcm", x, y)
@@ -179,7 +183,7 @@ def lcm(x1: Any, x2: Any, /) -> Any:
     if t.kind == "i":
         x, y = apply(elementwise.abs_, x), apply(elementwise.abs_, y)
     g = _gcd(x, y)
-    zero, one = t.dtype.type(0), t.dtype.type(1)
+    zero, one = number_of(t)(0), number_of(t)(1)
     none = apply(compare.eq, g, zero)
     result = apply(arith.mul, x, apply(binary.div, y, apply(arith.select, none, g, one)))
     return apply(arith.select, none, result, zero)

@@ -87,7 +87,8 @@ def arange(
         ConcretizationTypeError: an argument is traced.  ZeroDivisionError: step is 0.
 
     Example:
-        >>> arange(2, 8, 3)
+        >>> import numlift.numpy as np
+        >>> np.arange(2, 8, 3)
         Array([2, 5], dtype=int32)
     """
     if stop is None:
@@ -171,7 +172,8 @@ def linspace(
         device, out_sharding: see `zeros`.
 
     Example:
-        >>> linspace(0, 1, 5)
+        >>> import numlift.numpy as np
+        >>> np.linspace(0, 1, 5)
         Array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
     """
     n = _count(num, "linspace")
@@ -248,7 +250,8 @@ def logspace(
         num, endpoint, dtype, axis: as for `linspace`.
 
     Example:
-        >>> logspace(0, 2, 3)
+        >>> import numlift.numpy as np
+        >>> np.logspace(0, 2, 3)
         Array([  1.,  10., 100.], dtype=float32)
     """
     n = _count(num, "logspace")
@@ -293,7 +296,8 @@ def geomspace(
         num, endpoint, dtype, axis: as for `linspace`.
 
     Example:
-        >>> geomspace(-1, -8, 4)
+        >>> import numlift.numpy as np
+        >>> np.geomspace(-1, -8, 4)
         Array([-1., -2., -4., -8.], dtype=float32)
     """
     n = _count(num, "geomspace")

@@ -14,7 +14,7 @@ from ..ops import elementwise as ops
 from ..ops import elementwise_binary as binary
 from ..structural import arith
 from .elementwise import as_array_of_itself, no_out
-from .operands import inexact, not_for_complex
+from .operands import inexact, not_for_complex, number_of
 from .util import as_value, cast
 
 
@@ -33,7 +33,8 @@ def floor(x: Any, /) -> Any:
     """Largest whole number <= x; integers stay as they are. Derivative 0.
 
     Example:
-        >>> floor(np.asarray([1.5, -1.5]))
+        >>> import numlift.numpy as np
+        >>> np.floor(np.asarray([1.5, -1.5]))
         Array([ 1., -2.], dtype=float32)
     """
     return _whole(x, "floor", ops.floor)
@@ -44,7 +45,8 @@ def ceil(x: Any, /) -> Any:
     """Smallest whole number >= x; integers stay as they are. Derivative 0.
 
     Example:
-        >>> ceil(np.asarray([1.5, -1.5]))
+        >>> import numlift.numpy as np
+        >>> np.ceil(np.asarray([1.5, -1.5]))
         Array([ 2., -1.], dtype=float32)
     """
     return _whole(x, "ceil", ops.ceil)
@@ -55,7 +57,8 @@ def trunc(x: Any) -> Any:
     """x without its fraction, rounded towards 0; integers stay as they are. Derivative 0.
 
     Example:
-        >>> trunc(np.asarray([1.5, -1.5]))
+        >>> import numlift.numpy as np
+        >>> np.trunc(np.asarray([1.5, -1.5]))
         Array([ 1., -1.], dtype=float32)
     """
     x = as_value(x, "trunc", "x")
@@ -69,7 +72,7 @@ def trunc(x: Any) -> Any:
 
 def truncated(x: Any) -> Any:
     """A real float rounded towards 0; the zero of (-1, 0) keeps its sign."""
-    up = apply(compare.lt, x, type_of(x).dtype.type(0))
+    up = apply(compare.lt, x, number_of(type_of(x))(0))
     return apply(arith.select, up, apply(ops.floor, x), apply(ops.ceil, x))
 
 
@@ -78,7 +81,8 @@ def fix(x: Any, out: None = None) -> Any:
     """x rounded towards 0: the same as `trunc`.
 
     Example:
-        >>> fix(np.asarray([1.5, -1.5]))
+        >>> import numlift.numpy as np
+        >>> np.fix(np.asarray([1.5, -1.5]))
         Array([ 1., -1.], dtype=float32)
     """
     no_out("fix", out)
@@ -90,7 +94,8 @@ def rint(x: Any, /) -> Any:
     """The nearest whole number, half-way cases to the even one; a float. Derivative 0.
 
     Example:
-        >>> rint(np.asarray([0.5, 1.5, -2.5]))
+        >>> import numlift.numpy as np
+        >>> np.rint(np.asarray([0.5, 1.5, -2.5]))
         Array([ 0.,  2., -2.], dtype=float32)
     """
     return _by_parts(inexact(x, "rint"), lambda part: apply(ops.round_even, part))
@@ -113,7 +118,8 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Any:
         out: must be None.
 
     Example:
-        >>> round(np.asarray([1.25, 2.375]), 1)
+        >>> import numlift.numpy as np
+        >>> np.round(np.asarray([1.25, 2.375]), 1)
         Array([1.2, 2.4], dtype=float32)
     """
     no_out("round", out)
@@ -132,7 +138,7 @@ def _round_float(x: Any, decimals: int) -> Any:
     if narrow:
         # 10**decimals of a half-precision number overflows
         x = apply(arith.Convert.of(np.dtype(np.float32), t.weak_type), x)
-    number = type_of(x).dtype.type
+    number = number_of(type_of(x))
     factor = number(10.0 ** builtins.abs(decimals))
     up, down = (arith.mul, binary.div) if decimals > 0 else (binary.div, arith.mul)
     y = apply(down, apply(ops.round_even, apply(up, x, factor)), factor)
@@ -149,8 +155,8 @@ def _round_integer(x: Any, digits: int) -> Any:
         x = cast(x, t, type_of(0).dtype)
         t = type_of(x)
     if 10**digits > np.iinfo(t.dtype).max:
-        return apply(arith.mul, x, t.dtype.type(0))
-    number = t.dtype.type
+        return apply(arith.mul, x, number_of(t)(0))
+    number = number_of(t)
     step, half = number(10**digits), number(10**digits // 2)
     rest = apply(binary.rem, x, step)
     base = apply(arith.sub, x, rest)

@@ -19,7 +19,7 @@ from ..structural import arith
 from .floats import isfinite
 from .logic import truth
 from .nonzero import nonzero
-from .operands import inexact_pair, not_for_complex, pair
+from .operands import inexact_pair, not_for_complex, number_of, pair
 from .util import as_value, broadcast_operands, broadcast_shape, broadcast_to_shape, cast, promote
 
 
@@ -48,7 +48,8 @@ def where(
         ArgumentError: only one of x and y is given.
 
     Example:
-        >>> where(np.asarray([True, False]), 1.0, np.asarray([5.0, 6.0]))
+        >>> import numlift.numpy as np
+        >>> np.where(np.asarray([True, False]), 1.0, np.asarray([5.0, 6.0]))
         Array([1., 6.], dtype=float32)
     """
     if x is None and y is None:
@@ -91,8 +92,9 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
         default: array or number.
 
     Example:
+        >>> import numlift.numpy as np
         >>> x = np.asarray([1, 5, 9])
-        >>> select([x < 3, x < 7], [x, 10 * x], -1)
+        >>> np.select([x < 3, x < 7], [x, 10 * x], -1)
         Array([ 1, 50, -1], dtype=int32)
     """
     if len(condlist) != len(choicelist):
@@ -130,8 +132,9 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
             condition holds), so they must be elementwise.
 
     Example:
+        >>> import numlift.numpy as np
         >>> x = np.asarray([-2.0, 3.0])
-        >>> piecewise(x, [x < 0], [0.0, lambda v: v * v])
+        >>> np.piecewise(x, [x < 0], [0.0, lambda v: v * v])
         Array([0., 9.], dtype=float32)
     """
     x = as_value(x, "piecewise", "x")
@@ -196,7 +199,8 @@ def clip(arr: Any = None, /, min: Any = None, max: Any = None, **names: Any) -> 
         other half belongs to the bound).
 
     Example:
-        >>> clip(np.asarray([-1.0, 0.5, 3.0]), 0, 1)
+        >>> import numlift.numpy as np
+        >>> np.clip(np.asarray([-1.0, 0.5, 3.0]), 0, 1)
         Array([0. , 0.5, 1. ], dtype=float32)
     """
     low, high = names.pop("a_min", min), names.pop("a_max", max)
@@ -228,7 +232,8 @@ def nan_to_num(
         nan, posinf, neginf: replacements; by default 0 and the largest and smallest float.
 
     Example:
-        >>> nan_to_num(np.asarray([1.0, np.nan]))
+        >>> import numlift.numpy as np
+        >>> np.nan_to_num(np.asarray([1.0, np.nan]))
         Array([1., 0.], dtype=float32)
     """
     return _nan_to_num(x, nan, posinf, neginf)
@@ -249,12 +254,12 @@ def _nan_to_num(x: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
 def _replace(x: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
     t = type_of(x)
     limits = finfo(t.dtype)
-    top = t.dtype.type(limits.max) if posinf is None else posinf
-    bottom = t.dtype.type(limits.min) if neginf is None else neginf
+    top = number_of(t)(limits.max) if posinf is None else posinf
+    bottom = number_of(t)(limits.min) if neginf is None else neginf
     for found, value in (
         (apply(compare.ne, x, x), nan),
-        (apply(compare.eq, x, t.dtype.type(np.inf)), top),
-        (apply(compare.eq, x, t.dtype.type(-np.inf)), bottom),
+        (apply(compare.eq, x, number_of(t)(np.inf)), top),
+        (apply(compare.eq, x, number_of(t)(-np.inf)), bottom),
     ):
         value = as_value(value, "nan_to_num", "nan")
         value = cast(value, type_of(value), t.dtype, t.weak_type and not type_of(value).shape)
@@ -304,7 +309,8 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: boo
         equal_nan: whether nan is close to nan.
 
     Example:
-        >>> isclose(1.0, np.asarray([1.000001, 1.1]))
+        >>> import numlift.numpy as np
+        >>> np.isclose(1.0, np.asarray([1.000001, 1.1]))
         Array([ True, False], dtype=bool)
     """
     return _isclose(a, b, rtol, atol, bool(equal_nan))
@@ -323,7 +329,8 @@ def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bo
     """Whether all elements are close; arguments as for `isclose`.
 
     Example:
-        >>> allclose(1.0, np.asarray([1.000001, 1.0]))
+        >>> import numlift.numpy as np
+        >>> np.allclose(1.0, np.asarray([1.000001, 1.0]))
         Array(True, dtype=bool)
     """
     return _allclose(a, b, rtol, atol, bool(equal_nan))
@@ -347,7 +354,8 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
         equal_nan: whether nan equals nan.
 
     Example:
-        >>> array_equal(np.asarray([1, 2]), [1, 2])
+        >>> import numlift.numpy as np
+        >>> np.array_equal(np.asarray([1, 2]), [1, 2])
         Array(True, dtype=bool)
     """
     try:
@@ -368,7 +376,8 @@ def array_equiv(a1: Any, a2: Any) -> Any:
     """Whether two arrays are equal after broadcasting.
 
     Example:
-        >>> array_equiv(np.asarray([1, 1]), 1)
+        >>> import numlift.numpy as np
+        >>> np.array_equiv(np.asarray([1, 1]), 1)
         Array(True, dtype=bool)
     """
     try:

@@ -1,0 +1,321 @@
+"""Sorting and searching in sorted arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import errors
+from ..api.library import library
+from ..core.tracing import apply, type_of
+from ..ops.compare import le
+from ..ops.elementwise_binary import not_
+from ..ops.shape import Rev
+from ..ops.sorting import ArgSort, Sort, take_sorted
+from ..structural.arith import convert, select, sub
+from ..structural.shape import reshape
+from .binary_search import insertion_points
+from .pieces import take
+from .reducing import asked_dtype, flat, int_dtype
+from .util import as_value, check_axis, promote
+
+_KINDS = (None, "quicksort", "mergesort", "heapsort", "stable")
+
+
+def _options(function: str, kind: Any, order: Any, stable: Any) -> None:
+    if kind not in _KINDS:
+        raise errors.ValueArgumentError(
+            errors.explain(
+                function, f"kind must be one of {_KINDS[1:]}", {"kind": kind},
+                try_="leave it out: every sort is stable",
+            )
+        )  # fmt: skip
+    if order is not None:
+        raise errors.ArgumentError(
+            errors.explain(function, "order must be None: arrays have no fields", {"order": order})
+        )
+
+
+def _axis(function: str, x: Any, axis: Any) -> tuple[Any, int]:
+    if axis is None:
+        return flat(x), 0
+    t = type_of(x)
+    if t.ndim == 0:
+        raise errors.AxisError(
+            errors.explain(function, f"axis {axis} is out of range for a scalar", {"a": t},
+                           try_="axis=None")
+        )  # fmt: skip
+    return x, check_axis(function, axis, t.ndim)
+
+
+@library(1)
+def sort(
+    a: Any,
+    axis: int | None = -1,
+    *,
+    kind: str | None = None,
+    order: None = None,
+    stable: bool = True,
+    descending: bool = False,
+) -> Any:
+    """Elements along an axis in ascending order, NaN last. The derivative follows the elements.
+
+    Args:
+        a: array; complex numbers are ordered by real, then imaginary part.
+        axis: int; None sorts the flattened array.
+        kind: accepted for compatibility; every sort is stable.
+        order: must be None.
+        stable: accepted for compatibility.
+        descending: greatest first, NaN first.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> print(np.sort(np.asarray([3, 1, 2])))
+        [1 2 3]
+    """
+    _options("sort", kind, order, stable)
+    x, axis = _axis("sort", as_value(a, "sort"), axis)
+    (out,) = apply(Sort.of(axis, 1), x)
+    return apply(Rev.of((axis,)), out) if descending else out
+
+
+@library(1)
+def argsort(
+    a: Any,
+    axis: int | None = -1,
+    *,
+    kind: str | None = None,
+    order: None = None,
+    stable: bool = True,
+    descending: bool = False,
+    dtype: Any = None,
+) -> Any:
+    """Indices that sort along an axis; equal elements keep their order, NaN comes last.
+
+    Args:
+        a, axis, kind, order, stable: as in `sort`.
+        descending: greatest first, NaN first; equal elements still keep their order.
+        dtype: integer dtype of the indices.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> print(np.argsort(np.asarray([3, 1, 2])))
+        [1 2 0]
+    """
+    _options("argsort", kind, order, stable)
+    x, axis = _axis("argsort", as_value(a, "argsort"), axis)
+    dtype = asked_dtype("argsort", dtype) or int_dtype()
+    op = ArgSort.of(axis)
+    if not descending:
+        return convert(apply(op, x), dtype)
+    flip = Rev.of((axis,))
+    order_back = apply(flip, apply(op, apply(flip, x)))
+    last = np.dtype(np.int32).type(type_of(x).shape[axis] - 1)
+    return convert(apply(sub, last, order_back), dtype)
+
+
+def lexsort(keys: Any, axis: int = -1) -> Any:
+    """Indices that sort by several keys, the last key being the most significant.
+
+    Args:
+        keys: sequence of arrays of one shape, or an array whose first axis runs over keys.
+        axis: along which to sort.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> print(np.lexsort((np.asarray([2, 1, 1]), np.asarray([0, 1, 0]))))
+        [2 0 1]
+    """
+    if not isinstance(keys, (tuple, list)):
+        keys = list(as_value(keys, "lexsort", "keys"))
+    if not keys:
+        raise errors.ArgumentError(
+            errors.explain("lexsort", "needs at least one key", {"keys": keys})
+        )
+    return _lexsort(tuple(keys), axis)
+
+
+@library(1)
+def _lexsort(keys: tuple[Any, ...], axis: int) -> Any:
+    values = [as_value(k, "lexsort", "keys") for k in keys]
+    ndim = type_of(values[0]).ndim
+    if ndim == 0:
+        return convert(0, int_dtype())
+    axis = check_axis("lexsort", axis, ndim)
+    return convert(apply(ArgSort.of(axis), *reversed(values)), int_dtype())
+
+
+def sort_complex(a: Any) -> Any:
+    """Elements along the last axis in ascending order, as complex numbers.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> print(np.sort_complex(np.asarray([2, 1])))
+        [1.+0.j 2.+0.j]
+    """
+    return _sort_complex(a)
+
+
+@library(1)
+def _sort_complex(a: Any) -> Any:
+    x = as_value(a, "sort_complex")
+    if type_of(x).kind != "c":
+        wide = type_of(x).dtype.itemsize == 8
+        x = convert(x, np.dtype("c16" if wide else "c8"))
+    return apply(Sort.of(type_of(x).ndim - 1, 1), x)[0]
+
+
+def _partition_axis(function: str, a: Any, kth: Any, axis: Any) -> tuple[Any, int]:
+    x, axis = _axis(function, as_value(a, function), axis)
+    for k in kth if isinstance(kth, (tuple, list)) else (kth,):
+        check_axis(function, k, type_of(x).shape[axis], "kth")
+    return x, axis
+
+
+@library(1)
+def partition(a: Any, kth: Any, axis: int | None = -1) -> Any:
+    """Elements along an axis such that the k-th is where sorting puts it, smaller ones before.
+
+    Args:
+        a: array.
+        kth: int or ints.
+        axis: int; None uses the flattened array.
+
+    Returns:
+        The sorted array: one of the allowed answers.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> print(np.partition(np.asarray([3, 1, 2]), 1)[1])
+        2
+    """
+    x, axis = _partition_axis("partition", a, kth, axis)
+    return apply(Sort.of(axis, 1), x)[0]
+
+
+@library(1)
+def argpartition(a: Any, kth: Any, axis: int | None = -1) -> Any:
+    """Indices that `partition` along an axis.
+
+    Args:
+        a, kth, axis: as in `partition`.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> print(np.argpartition(np.asarray([3, 1, 2]), 1)[1])
+        2
+    """
+    x, axis = _partition_axis("argpartition", a, kth, axis)
+    return convert(apply(ArgSort.of(axis), x), int_dtype())
+
+
+_METHODS = ("scan", "scan_unrolled", "sort", "compare_all", "default")
+
+
+def check_method(function: str, method: Any, methods: Sequence[str] = _METHODS) -> None:
+    """Raise for an unknown `method`."""
+    if method not in methods:
+        raise errors.ValueArgumentError(
+            errors.explain(
+                function, f"method must be one of {', '.join(methods)}", {"method": method},
+                try_="leave it out: all give the same result",
+            )
+        )  # fmt: skip
+
+
+def searchsorted(
+    a: Any, v: Any, side: str = "left", sorter: Any = None, *, method: str = "scan"
+) -> Any:
+    """Indices where values would enter a sorted vector so that it stays sorted.
+
+    Args:
+        a: vector in ascending order (NaN last), or in any order with a `sorter`.
+        v: values.
+        side: "left" gives the first such index (before equal elements), "right" the last.
+        sorter: indices that sort `a`.
+        method: accepted for compatibility; a binary search of all values at once is used.
+
+    Returns:
+        Integers of the shape of `v`.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> print(np.searchsorted(np.asarray([1, 3, 5]), np.asarray([3, 4])))
+        [1 2]
+    """
+    if side not in ("left", "right"):
+        raise errors.ValueArgumentError(
+            errors.explain("searchsorted", "side must be 'left' or 'right'", {"side": side})
+        )
+    check_method("searchsorted", method)
+    return _searchsorted(a, v, sorter, side)
+
+
+@library(3)
+def _searchsorted(a: Any, v: Any, sorter: Any, side: str) -> Any:
+    x, y = promote(as_value(a, "searchsorted"), as_value(v, "searchsorted", "v"))
+    if type_of(x).ndim != 1:
+        raise errors.ShapeError(
+            errors.explain("searchsorted", "a must have one axis", {"a": type_of(x)})
+        )
+    if sorter is not None:
+        x = take_sorted(x, as_value(sorter, "searchsorted", "sorter"), 0, False)
+    return convert(insertion_points(x, y, side), int_dtype())
+
+
+def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = None) -> Any:
+    """Index of the bin that each value falls into.
+
+    ``bins[i-1] <= x < bins[i]``, or ``bins[i-1] < x <= bins[i]`` with ``right``.
+
+    Args:
+        x: values.
+        bins: vector of edges, ascending or descending.
+        right: whether bins include their right edge.
+        method: as in `searchsorted`.
+
+    Returns:
+        Integers from 0 (below the first edge) to ``len(bins)``.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> print(np.digitize(np.asarray([0.2, 6.4, 3.0]), np.asarray([0.0, 1.0, 2.5, 4.0])))
+        [1 4 3]
+    """
+    if method is not None:
+        check_method("digitize", method)
+    return _digitize(x, bins, bool(right))
+
+
+@library(2)
+def _digitize(x: Any, bins: Any, right: bool) -> Any:
+    values, edges = promote(as_value(x, "digitize", "x"), as_value(bins, "digitize", "bins"))
+    t = type_of(edges)
+    if t.ndim != 1:
+        raise errors.ShapeError(errors.explain("digitize", "bins must have one axis", {"bins": t}))
+    n = t.shape[0]
+    side = "left" if right else "right"
+    up = insertion_points(edges, values, side)
+    if n < 2:
+        return convert(up, int_dtype())
+    back = apply(Rev.of((0,)), edges)
+    down = insertion_points(back, values, side)
+    down = apply(sub, type_of(down).dtype.type(n), down)
+    return convert(_choose_direction(edges, up, down, n), int_dtype())
+
+
+def _choose_direction(edges: Any, up: Any, down: Any, n: int) -> Any:
+    """`up` if the edges ascend, else `down`."""
+    first = take(edges, np.zeros(1, np.int32), 0)
+    last = take(edges, np.full(1, n - 1, np.int32), 0)
+    descending = apply(not_, apply(le, first, last))
+    which = reshape(descending, ())
+    return apply(select, which, up, down)
+
+
+__all__ = [
+    "argpartition", "argsort", "digitize", "lexsort", "partition", "searchsorted", "sort",
+    "sort_complex",
+]  # fmt: skip
