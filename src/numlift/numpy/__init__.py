@@ -127,7 +127,7 @@ from .padding import (
     pad,
 )
 from .polynomials import (
-    polyadd, polyder, polydiv, polyint, polymul, polysub, polyval,
+    poly, polyadd, polyder, polydiv, polyint, polymul, polysub, polyval,
 )
 from .powers import (
     float_power, gcd, lcm, pow, power,

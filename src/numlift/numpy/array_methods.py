@@ -29,6 +29,7 @@ from . import (
     reductions,
     rounding,
     selection,
+    sorting,
     taking,
 )
 from .nonzero import compress
@@ -222,6 +223,8 @@ FUNCTIONS: dict[str, Any] = {
     "any": reductions.any,
     "argmax": reductions.argmax,
     "argmin": reductions.argmin,
+    "argpartition": sorting.argpartition,
+    "argsort": sorting.argsort,
     "choose": choosing.choose,
     "conj": floats.conj,
     "conjugate": floats.conjugate,
@@ -238,6 +241,8 @@ FUNCTIONS: dict[str, Any] = {
     "ravel": manipulation.ravel,
     "repeat": rearranging.repeat,
     "round": rounding.round,
+    "searchsorted": sorting.searchsorted,
+    "sort": sorting.sort,
     "squeeze": manipulation.squeeze,
     "std": reductions.std,
     "sum": reductions.sum,
