@@ -111,7 +111,7 @@ class _Slow:
             if len(self.entries) >= _LIMIT:
                 self.entries.clear()
             self.entries[key] = entry
-        self._remember_fast_key(args, kwargs, entry)
+        self._remember_fast_key(args, kwargs, entry, placements)
         return self.run(entry, leaves)
 
     def _compile(self, tree: Any, leaves: list[Any], options: Any, placements: list[Any]) -> Entry:
@@ -152,11 +152,19 @@ class _Slow:
         except (KeyError, AttributeError, TypeError, ValueError, OverflowError):
             return None
 
-    def _remember_fast_key(self, args: Any, kwargs: Any, entry: Entry) -> None:
-        """Enter the key that the fast path builds, if it can build one for this call."""
+    def _remember_fast_key(
+        self, args: Any, kwargs: Any, entry: Entry, placements: list[Any]
+    ) -> None:
+        """Enter the key that the fast path builds, if it can build one for this call.
+
+        Not if the program takes other arrays than those the fast path would pass: lists of
+        numbers are one array, and arrays among the options are arguments too.
+        """
         try:
-            self.entries[self._fast_key(args, kwargs)[0]] = entry
-        except (AttributeError, TypeError, ValueError):
+            key, leaves = self._fast_key(args, kwargs)
+            if [x.placement for x in leaves] == placements:
+                self.entries[key] = entry
+        except (AttributeError, TypeError, ValueError, OverflowError):
             pass
 
     def run(self, entry: Entry, leaves: list[Any]) -> Any:
