@@ -378,28 +378,24 @@ def test_what_is_compiled_dies_with_the_function() -> None:
     class Weights:
         pass
 
-    weights = Weights()
+    def use(weights):
+        g = nl.jit(lambda x: x + (weights is not None))
+        g(1.0)
+        nl.vmap(g)(np.ones(2))
+        nl.grad(g)(1.0)
+        return weakref.ref(weights)
 
-    def f(x):
-        assert weights is not None
-        return x + 1
-
-    g = nl.jit(f)
-    g(1.0)
-    nl.vmap(g)(np.ones(2))
-    nl.grad(g)(1.0)
-    alive = weakref.ref(weights)
-    del f, g, weights
+    alive = use(Weights())
     gc.collect()
     assert alive() is None
 
 
 def test_captured_arrays_die_with_the_function() -> None:
-    w = np.ones(10)
-    g = nl.jit(lambda x: x + w)
-    g(1.0)
-    alive = weakref.ref(w)
-    del w, g
+    def use(w):
+        nl.jit(lambda x: x + w)(1.0)
+        return weakref.ref(w)
+
+    alive = use(np.ones(10))
     gc.collect()
     assert alive() is None
 
