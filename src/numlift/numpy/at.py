@@ -419,5 +419,5 @@ class AtIndex:
 
 def install(cls: type) -> None:
     """Give arrays and traced values ``x[index]`` and ``x.at``."""
-    cls.__getitem__ = getitem  # type: ignore[attr-defined]
-    cls.at = property(AtProperty, doc=AtProperty.__doc__)  # type: ignore[attr-defined]
+    for name, member in (("__getitem__", getitem), ("at", property(AtProperty))):
+        setattr(cls, name, member)

@@ -50,9 +50,9 @@ class Scalar(NamedTuple):
 
 
 class Many(NamedTuple):
-    """An array of integers; axis None is a bool scalar, which indexes no axis."""
+    """An array of integers; axis -1 is a bool scalar, which indexes no axis."""
 
-    axis: int | None
+    axis: int
     value: Any
 
 
@@ -233,7 +233,7 @@ def _add(
         items.append(_integer(entry, axis, t, strict, wrap))
         return axis + 1
     if kind is bool:
-        items.append(Many(None, np.zeros(int(entry), np.int32)))
+        items.append(Many(-1, np.zeros(int(entry), np.int32)))
         return axis
     if isinstance(entry, np.ndarray):
         if entry.dtype == np.bool_:

@@ -414,7 +414,7 @@ def plan_update(parsed: Parsed, t: ArrayType, options: Options) -> UpdatePlan:
     columns = [
         Column(i.axis, i.value, None)
         for i in items
-        if isinstance(i, (Static, Scalar, Many)) and i.axis is not None
+        if isinstance(i, (Static, Scalar, Many)) and i.axis >= 0
     ]
     for n, s in enumerate(spans):
         if s.step != 1:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -127,6 +128,10 @@ def getitem(x: Any, index: Any) -> Any:
             found = template(index)
             if found is not None:
                 return _read_template((x, *found[1]), found[0], None)
+        elif isinstance(index, Value) and not index.type.ndim and index.type.kind in "iu":
+            op, zeros = _leading(t.shape)
+            if op is not None:
+                return apply(op, x, index, *zeros)
         return read(x, index)
     plan = _plans.get((t.shape, key))
     if plan is None:
@@ -141,6 +146,14 @@ def getitem(x: Any, index: Any) -> Any:
     for op in steps:
         x = apply(op, x)
     return x
+
+
+@lru_cache(maxsize=4096)
+def _leading(shape: tuple[int, ...]) -> tuple[DynamicSlice | None, tuple[Any, ...]]:
+    """How to take one traced index of the first axis."""
+    if not shape or not shape[0]:
+        return None, ()
+    return DynamicSlice.of((1, *shape[1:]), True, (0,)), (INT32.type(0),) * (len(shape) - 1)
 
 
 def _plan(index: Any, t: ArrayType) -> BasicRead:
@@ -387,7 +400,7 @@ def _gather(x: Any, items: list[Item], index: Any, options: tuple[Any, ...]) -> 
     mode, fill_value, unique, ordered, wrap, sharding = options
     t = x.type
     layout = layout_of(items, t)
-    columns = [i for i in items if isinstance(i, (Static, Scalar, Many)) and i.axis is not None]
+    columns = [i for i in items if isinstance(i, (Static, Scalar, Many)) and i.axis >= 0]
     if 0 in layout.shape:
         return full(t.update(shape=layout.full, sharding=None))
     for c in columns:

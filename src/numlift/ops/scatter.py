@@ -165,7 +165,7 @@ class Scatter(Op):
         )
 
     def _body(self, scalar: ArrayType) -> Any:
-        return lambda ctx, names: [self.combine(ctx, *names, scalar)]
+        return lambda ctx, names: [self.combine(ctx, names[0], names[1], scalar)]
 
     def combine(self, ctx: Any, old: str, update: str, t: ArrayType) -> str:
         """Emit what is stored where `old` was."""
