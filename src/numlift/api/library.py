@@ -118,9 +118,9 @@ class _Slow:
         positional, named = options
 
         def call(dynamic: list[Any], extra: dict[Any, Any]) -> Any:
-            rest = [extra.get(i, value) for i, (_, value) in enumerate(positional)]
+            rest = [extra.get((0, i), value) for i, (_, value) in enumerate(positional)]
             keywords = {name: value for name, _, value in named}
-            keywords.update((n, v) for n, v in extra.items() if isinstance(n, str))
+            keywords.update((n, v) for (named, n), v in extra.items() if named)
             return self.function(*dynamic, *rest, **keywords)
 
         call.__name__ = self.function.__name__
@@ -198,14 +198,14 @@ def _frozen_options(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any,
     positional = []
     for i, x in enumerate(args):
         if _is_array(x):
-            extra[i] = x
+            extra[0, i] = x
             x = None
         positional.append((type(x), freeze(x)))
     named = []
     for name in sorted(kwargs):
         x = kwargs[name]
         if _is_array(x):
-            extra[name] = x
+            extra[1, name] = x
         else:
             named.append((name, type(x), freeze(x)))
     return (tuple(positional), tuple(named)), extra
