@@ -8,8 +8,9 @@ import platform
 from collections.abc import Iterable
 from typing import Any
 
-from .. import config
+from ..config import get as flag
 from ..errors import DeviceError
+from ..flags import flags as known_flags
 from ..runtime import devices, disk_cache, plugins
 
 PACKAGES = ("numlift", "jaxlib", "numpy", "ml_dtypes", "scipy")
@@ -67,8 +68,8 @@ def _devices() -> dict[str, Any]:
 
 def _flags() -> dict[str, Any]:
     """Flags that differ from their default, by name."""
-    values = {name: config.get(name) for name in config.flags}
-    return {n: v for n, v in values.items() if v != config.flags[n].default}
+    values = {name: flag(name) for name in known_flags}
+    return {n: v for n, v in values.items() if v != known_flags[n].default}
 
 
 def _environment() -> dict[str, str]:
@@ -85,7 +86,7 @@ def cache_facts() -> dict[str, Any]:
         "folder": str(disk_cache.folder()),
         "entries": count,
         "bytes": size,
-        "max_bytes": config.get("compilation_cache_max_bytes"),
+        "max_bytes": flag("compilation_cache_max_bytes"),
     }
 
 
