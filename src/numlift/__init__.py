@@ -13,11 +13,12 @@ from typing import Any
 
 from . import errors, lax, numpy, tree
 from ._version import __version__
-from .api.autodiff import grad, hessian, jacfwd, jacrev, jvp, linearize, value_and_grad, vjp
+from .api.autodiff import grad, jvp, linearize, value_and_grad, vjp
 from .api.caches import clear_caches
 from .api.checkpoint import checkpoint
 from .api.custom import custom_jvp, custom_vjp
 from .api.inspect import eval_shape, make_jaxpr
+from .api.jacobians import hessian, jacfwd, jacrev
 from .api.jit import jit
 from .api.shapes import ShapeDtypeStruct
 from .api.sharding import reshard, typeof, with_sharding_constraint
@@ -70,7 +71,17 @@ from .sharding import (
 )
 
 remat = checkpoint
-_LAZY = ("ad_checkpoint", "checkpoint_policies", "random", "nn", "debug", "dtypes", "tree_util", "sharding", "stages")
+_LAZY = (
+    "ad_checkpoint",
+    "checkpoint_policies",
+    "random",
+    "nn",
+    "debug",
+    "dtypes",
+    "tree_util",
+    "sharding",
+    "stages",
+)
 
 
 def __getattr__(name: str) -> Any:

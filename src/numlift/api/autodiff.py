@@ -1,4 +1,4 @@
-"""Derivatives: grad, value_and_grad, jvp, vjp, linearize, jacobians, hessian."""
+"""Derivatives: grad, value_and_grad, jvp, vjp, linearize."""
 
 from __future__ import annotations
 
@@ -14,17 +14,16 @@ from ..core.dtypes import float0
 from ..core.tracing import Tracer, type_of
 from ..core.types import ArrayType
 from ..runtime.array import Array
-from ..structural.shape import full, reshape
+from ..structural.shape import full
 from ..transforms.jvp import instantiate, jvp_flat, tangent_type
 from ..transforms.linearize import LinearMap, linearize_flat
 from ..tree import keystr, tree_flatten, tree_flatten_with_path, tree_map, tree_unflatten
 from .door import door
 from .eager import concrete
 from .tracing import argument_path, check_argument, flatten_output, name_of
-from .vmap import vmap
 
 
-def _check_callable(fun: Any, transformation: str) -> None:
+def check_callable(fun: Any, transformation: str) -> None:
     if not callable(fun):
         raise errors.ArgumentError(
             errors.explain(
@@ -33,7 +32,7 @@ def _check_callable(fun: Any, transformation: str) -> None:
         )
 
 
-def _as_operand(x: Any) -> Any:
+def as_operand(x: Any) -> Any:
     """Arrays and tracers as they are; NumPy arrays and numbers become arrays."""
     return x if isinstance(x, (Array, Tracer)) else concrete(x, "grad")
 
@@ -70,7 +69,7 @@ def jvp(
         >>> print(y, dy)
         0.0 2.0
     """
-    _check_callable(fun, "jvp")
+    check_callable(fun, "jvp")
     if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
         raise errors.ArgumentError(
             errors.explain(
@@ -93,7 +92,7 @@ def jvp(
     for x in (*leaves, *d_leaves):
         if getattr(x, "dtype", None) != float0:
             check_argument(x, lambda: "an argument", f"jvp({name_of(fun)})")
-    values = [_as_operand(x) for x in leaves]
+    values = [as_operand(x) for x in leaves]
     directions = [
         _direction(x, d, f"jvp({name_of(fun)})") for x, d in zip(values, d_leaves, strict=True)
     ]
@@ -110,7 +109,7 @@ def jvp(
 
     outs, d_outs = jvp_flat(flat, values, directions)
     out_tree = found[-1]
-    outs = [_as_operand(x) for x in outs]
+    outs = [as_operand(x) for x in outs]
     d_outs = [_output_tangent(d, type_of(x)) for x, d in zip(outs, d_outs, strict=True)]
     result = tree_unflatten(out_tree, outs), tree_unflatten(out_tree, d_outs)
     return (*result, _strip(found[0])) if has_aux else result
@@ -135,7 +134,7 @@ def _output_tangent(d: Any, t: ArrayType) -> Any:
 
 def concrete_zero(t: ArrayType) -> Any:
     """A zero of a rank-0 type as an array."""
-    return _as_operand(full(t.update(weak_type=False)))
+    return as_operand(full(t.update(weak_type=False)))
 
 
 def _direction(x: Any, d: Any, function: str) -> Any:
@@ -155,7 +154,7 @@ def _direction(x: Any, d: Any, function: str) -> Any:
                 try_="np.zeros(shape, dtype=nl.dtypes.float0), or convert the primal to float",
             )
         )
-    d = _as_operand(d)
+    d = as_operand(d)
     u = type_of(d)
     if u.shape != t.shape or (u.dtype != t.dtype and not u.weak_type):
         raise errors.ArgumentError(
@@ -188,7 +187,7 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
         >>> print(y, f_jvp(1.0))
         9.0 6.0
     """
-    _check_callable(fun, "linearize")
+    check_callable(fun, "linearize")
     point = _linearize_at(fun, primals, "linearize", has_aux)
 
     @door
@@ -242,7 +241,7 @@ def _linearize_at(fun: Callable[..., Any], args: Any, transformation: str, has_a
             x, lambda x=x: argument_path(args, {}, x), f"{transformation}({name_of(fun)})"
         )
     point.in_tree = tree
-    point.values = [_as_operand(x) for x in leaves]
+    point.values = [as_operand(x) for x in leaves]
     point.active = [type_of(x).inexact for x in point.values]
     point.aux = None
 
@@ -254,7 +253,7 @@ def _linearize_at(fun: Callable[..., Any], args: Any, transformation: str, has_a
         return outs
 
     point.outs, point.linear = linearize_flat(flat, point.values, point.active)
-    point.outs = [_as_operand(x) for x in point.outs]
+    point.outs = [as_operand(x) for x in point.outs]
     if has_aux:
         point.aux = _strip(point.aux)
     return point
@@ -298,7 +297,7 @@ def vjp(
         >>> print(da, db)
         5.0 2.0
     """
-    _check_callable(fun, "vjp")
+    check_callable(fun, "vjp")
     if reduce_axes:
         raise errors.ArgumentError("vjp: reduce_axes is not supported; use lax.psum on the result")
     point = _linearize_at(fun, primals, "vjp", has_aux)
@@ -337,15 +336,15 @@ def _pull_back(point: _Point, ct: Any) -> Any:
 def _finish_cotangent(c: Any, t: ArrayType) -> Any:
     """A cotangent as an array of the primal's type."""
     if c is None:
-        return _as_operand(full(tangent_type(t)))
-    return _as_operand(c)
+        return as_operand(full(tangent_type(t)))
+    return as_operand(c)
 
 
 def _cotangent(c: Any, t: ArrayType) -> Any:
     if not t.inexact:
         return None
     if not isinstance(c, np.generic):  # a typed scalar stays a literal of the graph
-        c = _as_operand(c)
+        c = as_operand(c)
     u = type_of(c)
     if u.shape != t.shape or (u.dtype != t.dtype and not u.weak_type):
         raise errors.ArgumentError(
@@ -391,18 +390,18 @@ def value_and_grad(
         >>> print(value, slope)
         8.0 12.0
     """
-    _check_callable(fun, "value_and_grad")
+    check_callable(fun, "value_and_grad")
     if reduce_axes:
         raise errors.ArgumentError("grad: reduce_axes is not supported; use lax.psum on the result")
-    nums = _argnums(argnums)
+    nums = canonical_argnums(argnums)
     name = name_of(fun)
 
     @door
     @functools.wraps(fun, assigned=("__module__", "__name__", "__qualname__"), updated=())
     def value_and_grad_fun(*args: Any, **kwargs: Any) -> Any:
-        chosen = _choose(args, nums, name)
+        chosen = choose_arguments(args, nums, name)
         for position, tree in zip(nums, chosen, strict=True):
-            _check_inputs(tree, position, name, holomorphic, allow_int)
+            check_inputs(tree, position, name, holomorphic, allow_int)
         places = [n % len(args) for n in nums]
 
         def partial(*chosen_args: Any) -> Any:
@@ -441,7 +440,7 @@ def grad(
         >>> print(nl.grad(nl.grad(lambda x: x**3))(2.0))
         12.0
     """
-    _check_callable(fun, "grad")
+    check_callable(fun, "grad")
     both = value_and_grad(fun, argnums, has_aux, holomorphic, allow_int, reduce_axes)
 
     @functools.wraps(fun, assigned=("__module__", "__name__", "__qualname__"), updated=())
@@ -452,7 +451,7 @@ def grad(
     return grad_fun
 
 
-def _argnums(argnums: Any) -> tuple[int, ...]:
+def canonical_argnums(argnums: Any) -> tuple[int, ...]:
     try:
         if isinstance(argnums, (tuple, list)):
             return tuple(operator.index(n) for n in argnums)
@@ -465,7 +464,7 @@ def _argnums(argnums: Any) -> tuple[int, ...]:
         ) from None
 
 
-def _choose(args: tuple[Any, ...], nums: tuple[int, ...], name: str) -> list[Any]:
+def choose_arguments(args: tuple[Any, ...], nums: tuple[int, ...], name: str) -> list[Any]:
     for n in nums:
         if not -len(args) <= n < len(args):
             raise errors.ArgumentError(
@@ -479,7 +478,7 @@ def _choose(args: tuple[Any, ...], nums: tuple[int, ...], name: str) -> list[Any
     return [args[n] for n in nums]
 
 
-def _check_inputs(
+def check_inputs(
     tree: Any,
     position: int,
     name: str,
@@ -539,190 +538,4 @@ def _check_result(point: _Point, name: str, holomorphic: bool) -> None:
         )
 
 
-# ---- Jacobians -------------------------------------------------------------------------------
-
-
-def jacfwd(
-    fun: Callable[..., Any],
-    argnums: int | Sequence[int] = 0,
-    has_aux: bool = False,
-    holomorphic: bool = False,
-) -> Callable[..., Any]:
-    """The Jacobian of `fun`, one column at a time in forward mode (good for few inputs).
-
-    Returns:
-        A function whose result has, for each result leaf of shape r and argument leaf of shape s,
-        an array of shape r + s.
-
-    Example:
-        >>> import numlift as nl
-        >>> import numlift.numpy as np
-        >>> print(nl.jacfwd(lambda x: np.stack([x[0] * x[1], x[0]]))(np.array([2.0, 3.0])))
-        [[3. 2.]
-         [1. 0.]]
-    """
-    _check_callable(fun, "jacfwd")
-    nums, name = _argnums(argnums), name_of(fun)
-
-    @door
-    def jacobian(*args: Any, **kwargs: Any) -> Any:
-        chosen = tuple(_choose(args, nums, name))
-        for position, tree in zip(nums, chosen, strict=True):
-            _check_inputs(tree, position, name, holomorphic, False, allow_complex=False)
-        places = [n % len(args) for n in nums]
-        aux: list[Any] = []
-
-        def partial(*chosen_args: Any) -> Any:
-            full_args = list(args)
-            for place, value in zip(places, chosen_args, strict=True):
-                full_args[place] = value
-            return fun(*full_args, **kwargs)
-
-        leaves, tree = tree_flatten(chosen)
-        values = [_as_operand(x) for x in leaves]
-        point_args = tree_unflatten(tree, values)
-        found = linearize(partial, *point_args, has_aux=has_aux)
-        if has_aux:
-            aux.append(found[2])
-        push = vmap(found[1], in_axes=0, out_axes=-1)
-        columns = push(*tree_unflatten(tree, _basis(values)))
-        out_leaves, out_tree = tree_flatten(found[0])
-        blocks = [
-            _split_last(c, type_of(y).shape, values)
-            for c, y in zip(tree_flatten(columns)[0], out_leaves, strict=True)
-        ]
-        result = _assemble(blocks, out_tree, tree, isinstance(argnums, int))
-        return (result, aux[0]) if has_aux else result
-
-    return jacobian
-
-
-def jacrev(
-    fun: Callable[..., Any],
-    argnums: int | Sequence[int] = 0,
-    has_aux: bool = False,
-    holomorphic: bool = False,
-    allow_int: bool = False,
-) -> Callable[..., Any]:
-    """The Jacobian of `fun`, one row at a time in reverse mode (good for few results).
-
-    Returns:
-        As `jacfwd`.
-
-    Example:
-        >>> import numlift as nl
-        >>> import numlift.numpy as np
-        >>> print(nl.jacrev(lambda x: x * x)(np.array([2.0, 3.0])))
-        [[4. 0.]
-         [0. 6.]]
-    """
-    _check_callable(fun, "jacrev")
-    nums, name = _argnums(argnums), name_of(fun)
-
-    @door
-    def jacobian(*args: Any, **kwargs: Any) -> Any:
-        chosen = tuple(_choose(args, nums, name))
-        for position, tree in zip(nums, chosen, strict=True):
-            _check_inputs(tree, position, name, holomorphic, allow_int)
-        places = [n % len(args) for n in nums]
-
-        def partial(*chosen_args: Any) -> Any:
-            full_args = list(args)
-            for place, value in zip(places, chosen_args, strict=True):
-                full_args[place] = value
-            return fun(*full_args, **kwargs)
-
-        found = vjp(partial, *chosen, has_aux=has_aux)
-        out_leaves, out_tree = tree_flatten(found[0])
-        for y in out_leaves:
-            _check_row(type_of(y), name, holomorphic)
-        rows = vmap(found[1])(tree_unflatten(out_tree, _basis(out_leaves)))
-        row_leaves, tree = tree_flatten(rows)
-        by_input = [_split_first(r, out_leaves) for r in row_leaves]
-        blocks = [[per_out[i] for per_out in by_input] for i in range(len(out_leaves))]
-        result = _assemble(blocks, out_tree, tree, isinstance(argnums, int))
-        return (result, found[2]) if has_aux else result
-
-    return jacobian
-
-
-def _check_row(t: ArrayType, name: str, holomorphic: bool) -> None:
-    if t.kind != ("c" if holomorphic else "f"):
-        raise errors.GradError(
-            errors.explain(
-                f"jacrev({name})",
-                "results must be complex with holomorphic=True, else real floating-point",
-                {"result": t},
-            )
-        )
-
-
-def _basis(leaves: Sequence[Any]) -> list[Any]:
-    """Unit vectors of the concatenated leaves, one leading row each."""
-    sizes = [type_of(x).size for x in leaves]
-    total, start, found = sum(sizes), 0, []
-    for x, size in zip(leaves, sizes, strict=True):
-        t = type_of(x)
-        rows = np.zeros((total, size), t.dtype)
-        rows[start : start + size] = np.eye(size, dtype=t.dtype)
-        found.append(rows.reshape((total, *t.shape)))
-        start += size
-    return found
-
-
-def _split_last(columns: Any, shape: tuple[int, ...], inputs: Sequence[Any]) -> list[Any]:
-    start, found = 0, []
-    for x in inputs:
-        t = type_of(x)
-        part = columns[..., start : start + t.size]
-        found.append(reshape(part, (*shape, *t.shape)))
-        start += t.size
-    return found
-
-
-def _split_first(rows: Any, outputs: Sequence[Any]) -> list[Any]:
-    start, found = 0, []
-    tail = type_of(rows).shape[1:]
-    for y in outputs:
-        t = type_of(y)
-        found.append(reshape(rows[start : start + t.size], (*t.shape, *tail)))
-        start += t.size
-    return found
-
-
-def _assemble(blocks: Any, out_tree: Any, in_tree: Any, single: bool) -> Any:
-    rows = []
-    for row in blocks:
-        args = tree_unflatten(in_tree, row)
-        rows.append(args[0] if single else args)
-    return tree_unflatten(out_tree, rows)
-
-
-def hessian(
-    fun: Callable[..., Any],
-    argnums: int | Sequence[int] = 0,
-    has_aux: bool = False,
-    holomorphic: bool = False,
-) -> Callable[..., Any]:
-    """The matrix of second derivatives, forward mode over reverse mode.
-
-    Example:
-        >>> import numlift as nl
-        >>> import numlift.numpy as np
-        >>> print(nl.hessian(lambda x: x[0] ** 2 * x[1])(np.array([2.0, 3.0])))
-        [[6. 4.]
-         [4. 0.]]
-    """
-    return jacfwd(jacrev(fun, argnums, has_aux, holomorphic), argnums, has_aux, holomorphic)
-
-
-__all__ = [
-    "grad",
-    "hessian",
-    "jacfwd",
-    "jacrev",
-    "jvp",
-    "linearize",
-    "value_and_grad",
-    "vjp",
-]
+__all__ = ["grad", "jvp", "linearize", "value_and_grad", "vjp"]

@@ -2,22 +2,6 @@
 
 from __future__ import annotations
 
-from .loops import cond, fori_loop, map, scan, switch, while_loop
-from .parallel import (
-    all_gather,
-    all_to_all,
-    axis_index,
-    axis_size,
-    pbroadcast,
-    pmax,
-    pmean,
-    pmin,
-    ppermute,
-    pshuffle,
-    psum,
-    psum_scatter,
-    pswapaxes,
-)
 from .arithmetic import (
     add,
     atan2,
@@ -45,6 +29,7 @@ from .bits import (
     shift_right_arithmetic,
     shift_right_logical,
 )
+from .branches import cond, switch
 from .compare import (
     eq,
     ge,
@@ -77,7 +62,6 @@ from .dot import (
     dot,
     dot_general,
 )
-from .random_bits import RandomAlgorithm, rng_bit_generator
 from .elementwise import (
     AccuracyMode,
     RoundingMethod,
@@ -114,6 +98,40 @@ from .indexing import (
     scatter_min,
     scatter_mul,
     scatter_sub,
+)
+from .loops import fori_loop, map, scan, while_loop
+from .parallel import (
+    all_gather,
+    all_to_all,
+    axis_index,
+    axis_size,
+    pbroadcast,
+    pmax,
+    pmean,
+    pmin,
+    ppermute,
+    pshuffle,
+    psum,
+    psum_scatter,
+    pswapaxes,
+)
+from .random_bits import RandomAlgorithm, rng_bit_generator
+from .reductions import (
+    argmax,
+    argmin,
+    cumlogsumexp,
+    cummax,
+    cummin,
+    cumprod,
+    cumsum,
+    reduce,
+    reduce_and,
+    reduce_max,
+    reduce_min,
+    reduce_or,
+    reduce_prod,
+    reduce_sum,
+    reduce_xor,
 )
 from .representation import (
     bitcast_convert_type,
@@ -159,6 +177,14 @@ from .slicing import (
     slice,
     slice_in_dim,
 )
+from .sorting import (
+    approx_max_k,
+    approx_min_k,
+    associative_scan,
+    sort,
+    sort_key_val,
+    top_k,
+)
 from .special import (
     bessel_i0e,
     bessel_i1e,
@@ -188,30 +214,5 @@ from .trigonometric import (
     sinh,
     tan,
     tanh,
-)
-from .reductions import (
-    argmax,
-    argmin,
-    cumlogsumexp,
-    cummax,
-    cummin,
-    cumprod,
-    cumsum,
-    reduce,
-    reduce_and,
-    reduce_max,
-    reduce_min,
-    reduce_or,
-    reduce_prod,
-    reduce_sum,
-    reduce_xor,
-)
-from .sorting import (
-    approx_max_k,
-    approx_min_k,
-    associative_scan,
-    sort,
-    sort_key_val,
-    top_k,
 )
 from .windows import reduce_window, reduce_window_shape_tuple

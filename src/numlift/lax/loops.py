@@ -1,68 +1,28 @@
-"""Control flow that is staged: scan, while_loop, fori_loop, cond, switch, map."""
+"""Loops that are staged: scan, while_loop, fori_loop, map."""
 
 from __future__ import annotations
 
 import operator
-import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from .. import config, errors
-from ..api.tracing import TracedFunction, name_of, trace_function
+from ..api.tracing import TracedFunction, name_of
 from ..api.vmap import vmap
-from ..core.graph import Graph
-from ..core.staging import trace_to_graph
-from ..core.tracing import Tracer, apply, current, named_axes, type_of
+from ..core.tracing import Tracer, apply, type_of
 from ..core.types import ArrayType, array_type
 from ..ops.compare import lt
-from ..ops.cond import cond_of
-from ..ops.elementwise_binary import max_, min_
 from ..ops.scan import Scan
 from ..ops.shape import Concatenate
 from ..ops.slicing import Slice
 from ..ops.while_loop import While
-from ..runtime.array import Array
-from ..runtime.transfer import as_array
 from ..sharding import rules
 from ..structural.arith import add, convert
 from ..structural.shape import reshape
 from ..tree import keystr, tree_flatten, tree_flatten_with_path, tree_leaves, tree_unflatten
-
-_traces: weakref.WeakKeyDictionary[Any, dict[Any, TracedFunction]] = weakref.WeakKeyDictionary()
-
-
-def _trace(
-    fun: Callable[..., Any], args: tuple[Any, ...], types: Sequence[ArrayType], label: str
-) -> TracedFunction:
-    """Trace `fun(*args)` for argument types; remembered for as long as `fun` lives."""
-    tree = tree_flatten((args, {}))[1]
-    axes = tuple(named_axes().items())
-    key = (tree, tuple(types), config.current(), axes, label)
-    try:
-        known = _traces.setdefault(fun, {})
-    except TypeError:  # not hashable or not weakly referable, such as some callables
-        known = {}
-    found = known.get(key)
-    if found is None:
-        found = trace_function(fun, tree, types, label=label)
-        if found.reusable:
-            known[key] = found
-    return found
-
-
-def _values(tree: Any, function: str) -> tuple[list[Any], Any]:
-    """Leaves of a tree of arrays as operands, and the structure."""
-    leaves, structure = tree_flatten(tree)
-    for path, x in tree_flatten_with_path(tree)[0]:
-        try:
-            type_of(x)
-        except errors.ArgumentError as error:
-            raise errors.ArgumentError(
-                errors.explain(function, f"{keystr(path) or 'the value'} is not an array: {error}")
-            ) from None
-    return [x if isinstance(x, (Array, Tracer)) else as_array(x) for x in leaves], structure
+from .staging import operands_of, trace_body
 
 
 def _check_carry(
@@ -170,8 +130,8 @@ def scan(
     """
     if not callable(f):
         raise errors.ArgumentError(errors.explain("scan", "f must be a function", {"f": f}))
-    carry, in_tree = _values(init, "scan: init")
-    x_leaves, x_tree = _values(xs, "scan: xs")
+    carry, in_tree = operands_of(init, "scan: init")
+    x_leaves, x_tree = operands_of(xs, "scan: xs")
     steps = _scan_length(xs, x_leaves, length)
     if config.current().disable_jit:
         return _scan_in_python(f, init, x_leaves, x_tree, steps, reverse)
@@ -185,7 +145,7 @@ def scan(
             tree_unflatten(in_tree, carry_values),
             tree_unflatten(x_tree, x_leaves),
         )
-        traced = _trace(f, args, types, "scan")
+        traced = trace_body(f, args, types, "scan")
         pair = traced.out_tree.children()
         if len(pair) != 2 or traced.out_tree.node_data()[0] not in (tuple, list):
             raise errors.TreeError(
@@ -301,7 +261,7 @@ def while_loop(
         raise errors.ArgumentError(
             errors.explain("while_loop", "cond_fun and body_fun must be functions")
         )
-    carry, tree = _values(init_val, "while_loop: init_val")
+    carry, tree = operands_of(init_val, "while_loop: init_val")
     if config.current().disable_jit:
         value = init_val
         while cond_fun(value):
@@ -310,12 +270,12 @@ def while_loop(
 
     def trace(values: list[Any]) -> tuple[TracedFunction, list[ArrayType], Any]:
         args = (tree_unflatten(tree, values),)
-        traced = _trace(body_fun, args, [type_of(x) for x in values], "while_loop")
+        traced = trace_body(body_fun, args, [type_of(x) for x in values], "while_loop")
         return traced, traced.graph.out_types, traced.out_tree
 
     carry, body = _settle("while_loop", name_of(body_fun), carry, trace, tree)
     args = (tree_unflatten(tree, carry),)
-    test = _trace(cond_fun, args, [type_of(x) for x in carry], "while_loop")
+    test = trace_body(cond_fun, args, [type_of(x) for x in carry], "while_loop")
     outs = test.graph.out_types
     if len(outs) != 1 or outs[0].shape or outs[0].kind != "b":
         raise errors.DTypeError(
@@ -421,171 +381,6 @@ def _counter_dtype(lower: Any, upper: Any) -> Any:
     return a.dtype
 
 
-def cond(pred: Any, true_fun: Any, false_fun: Any, *operands: Any, **named: Any) -> Any:
-    """``true_fun(*operands) if pred else false_fun(*operands)``, staged.
-
-    Under `jit` only the chosen branch runs; under `vmap` with a batched `pred` both run and the
-    results are selected.
-
-    Args:
-        pred: bool or number scalar; numbers are true unless zero.
-        true_fun, false_fun: functions with results of one structure and equal types.
-        *operands: arguments, pytrees.
-
-    Example:
-        >>> import numlift as nl
-        >>> print(nl.lax.cond(True, lambda x: x + 1, lambda x: x - 1, 10))
-        11
-    """
-    operands = (*operands, *named.values()) if named else operands
-    if not callable(true_fun) or not callable(false_fun):
-        raise errors.ArgumentError(
-            errors.explain(
-                "cond",
-                "true_fun and false_fun must be functions",
-                {"true_fun": true_fun, "false_fun": false_fun},
-                try_="nl.lax.cond(pred, lambda x: ..., lambda x: ..., x)",
-            )
-        )
-    if not isinstance(pred, (Array, Tracer)):
-        pred = as_array(pred)
-    t = type_of(pred)
-    if t.shape or t.kind not in "biuf":
-        raise errors.DTypeError(
-            errors.explain(
-                "cond",
-                "pred must be a bool scalar",
-                {"pred": t},
-                try_="np.where(pred, a, b) for an array of conditions",
-            )
-        )
-    if config.current().disable_jit and not isinstance(pred, Tracer):
-        return true_fun(*operands) if pred else false_fun(*operands)
-    index = convert(convert(pred, np.bool_), np.int32)
-    return _branch("cond", index, (false_fun, true_fun), operands)
-
-
-def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
-    """``branches[clamp(index, 0, n-1)](*operands)``, staged.
-
-    Example:
-        >>> import numlift as nl
-        >>> print(nl.lax.switch(2, [lambda x: x, lambda x: -x, lambda x: x * x], 5))
-        25
-    """
-    branches = tuple(branches)
-    if not branches:
-        raise errors.ValueArgumentError(errors.explain("switch", "branches is empty"))
-    if not all(callable(b) for b in branches):
-        raise errors.ArgumentError(errors.explain("switch", "branches must be functions"))
-    if not isinstance(index, (Array, Tracer)):
-        index = as_array(index)
-    t = type_of(index)
-    if t.shape or t.kind not in "iu":
-        raise errors.DTypeError(
-            errors.explain("switch", "index must be an integer scalar", {"index": t})
-        )
-    if len(branches) == 1:
-        return branches[0](*operands)
-    if config.current().disable_jit and not isinstance(index, Tracer):
-        return branches[min(max(int(index), 0), len(branches) - 1)](*operands)
-    return _branch("switch", _clamped(index, len(branches)), branches, operands)
-
-
-def _clamped(index: Any, n: int) -> Any:
-    """The index as int32 in [0, n)."""
-    t = type_of(index)
-    top = min(n - 1, np.iinfo(t.dtype).max if t.dtype.kind in "iu" else n - 1)
-    low = apply(max_, index, t.dtype.type(0))
-    return convert(apply(min_, low, t.dtype.type(top)), np.int32)
-
-
-def _branch(function: str, index: Any, branches: Sequence[Any], operands: tuple[Any, ...]) -> Any:
-    values, tree = _values(operands, f"{function}: operands")
-    types = [type_of(x) for x in values]
-    args = tree_unflatten(tree, values)
-    traces = [_trace(b, args, types, function) for b in branches]
-    _check_branches(function, branches, traces)
-    captured: list[Any] = []
-    for t in traces:
-        captured += [x for x in t.captured if not any(x is y for y in captured)]
-    where = {id(x): i for i, x in enumerate(captured)}
-    captured_types = [type_of(x) for x in captured]
-    key = (
-        "branches",
-        tuple(t.graph for t in traces),
-        *(tuple(where[id(x)] for x in t.captured) for t in traces),
-    )
-    wanted = _branch_types(traces)
-    graphs = traces[0].graph.cached(
-        key,
-        lambda: tuple(_aligned(t, where, captured_types, types, wanted) for t in traces),
-    )
-    outs = apply(cond_of(graphs), index, *captured, *values)
-    return tree_unflatten(traces[0].out_tree, outs)
-
-
-def _branch_types(traces: Sequence[TracedFunction]) -> list[ArrayType]:
-    """Result types: weak only where every branch's result is weak."""
-    return [
-        ts[0]
-        if all(t is ts[0] for t in ts)
-        else ts[0].update(weak_type=all(t.weak_type for t in ts))
-        for ts in zip(*(t.graph.out_types for t in traces), strict=True)
-    ]
-
-
-def _aligned(
-    traced: TracedFunction,
-    where: dict[int, int],
-    captured_types: list[ArrayType],
-    types: list[ArrayType],
-    wanted: list[ArrayType],
-) -> Graph:
-    """The branch as a graph of all captured values and the operands."""
-    mine = [where[id(x)] for x in traced.captured]
-    n = len(captured_types)
-
-    def run(*args: Any) -> list[Any]:
-        outs = traced.graph.run(current.get().apply, [*(args[i] for i in mine), *args[n:]])
-        return [
-            convert(x, t.dtype, t.weak_type) if type_of(x) is not t else x
-            for x, t in zip(outs, wanted, strict=True)
-        ]
-
-    return trace_to_graph(run, [*captured_types, *types], name=traced.graph.name)[0]
-
-
-def _check_branches(function: str, branches: Sequence[Any], traces: Sequence[Any]) -> None:
-    first = traces[0]
-    for i, t in enumerate(traces[1:], 1):
-        names = f"{name_of(branches[0])} and {name_of(branches[i])}"
-        if t.out_tree != first.out_tree:
-            raise errors.TreeError(
-                errors.explain(
-                    function,
-                    f"the branches {names} must return results of one structure",
-                    {name_of(branches[0]): first.out_tree, name_of(branches[i]): t.out_tree},
-                )
-            )
-        wrong = {}
-        paths = [
-            p for p, _ in tree_flatten_with_path(tree_unflatten(t.out_tree, t.graph.out_types))[0]
-        ]
-        for path, a, b in zip(paths, first.graph.out_types, t.graph.out_types, strict=True):
-            if a.shape != b.shape or a.dtype != b.dtype:
-                wrong[f"result{keystr(path)}"] = f"{a!r} and {b!r}"
-        if wrong:
-            raise errors.DTypeError(
-                errors.explain(
-                    function,
-                    f"the branches {names} must return results of equal shapes and dtypes",
-                    wrong,
-                    try_="x.astype(...) in one branch",
-                )
-            )
-
-
 def map(f: Callable[..., Any], xs: Any, *, batch_size: int | None = None) -> Any:
     """``stack([f(x) for x in xs])`` as a compiled loop, one element (or batch) at a time.
 
@@ -602,7 +397,7 @@ def map(f: Callable[..., Any], xs: Any, *, batch_size: int | None = None) -> Any
     """
     if batch_size is None:
         return scan(lambda _, x: (None, f(x)), None, xs)[1]
-    leaves, tree = _values(xs, "map: xs")
+    leaves, tree = operands_of(xs, "map: xs")
     n = _scan_length(xs, leaves, None)
     if batch_size < 1:
         raise errors.ValueArgumentError(errors.explain("map", "batch_size must be positive"))
@@ -633,4 +428,4 @@ def _rows(x: Any, start: int, stop: int) -> Any:
     return apply(Slice.of((start,) + (0,) * (t.ndim - 1), (stop, *t.shape[1:]), None), x)
 
 
-__all__ = ["cond", "fori_loop", "map", "scan", "switch", "while_loop"]
+__all__ = ["fori_loop", "map", "scan", "while_loop"]

@@ -65,8 +65,8 @@ def rng_bit_generator(
     dtype = user_dtype(dtype, name)
     if dtype_kind(dtype) != "u" or dtype.itemsize == 1 and "8" not in dtype.name:
         raise errors.DTypeError(
-            errors.explain(name, f"dtype must be an unsigned integer, not {dtype}", {"dtype": dtype},
-                           try_="dtype='uint32'")
+            errors.explain(name, f"dtype must be an unsigned integer, not {dtype}",
+                           {"dtype": dtype}, try_="dtype='uint32'")
         )  # fmt: skip
     if out_sharding is not None:
         raise errors.ShardingError(
@@ -79,9 +79,7 @@ def rng_bit_generator(
                            try_="random.key_data(random.key(0, impl='rbg'))")
         )  # fmt: skip
     hlo = _HLO_NAMES[RandomAlgorithm(algorithm)]
-    state, bits = apply(
-        RngBitGenerator.of(static_ints(name, "shape", shape), dtype, hlo), key
-    )
+    state, bits = apply(RngBitGenerator.of(static_ints(name, "shape", shape), dtype, hlo), key)
     return state, bits
 
 

@@ -17,9 +17,7 @@ from ..tree import tree_flatten, tree_unflatten
 from .shape import axis_in_range
 
 
-def sort(
-    operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: int = 1
-) -> Any:
+def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Any:
     """Sort along an axis, ascending; several arrays are put into the order of the first ones.
 
     NaNs come last. -0.0 equals 0.0. Complex numbers are ordered by real, then imaginary part.

@@ -1,0 +1,187 @@
+"""Branches that are staged: cond, switch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import config, errors
+from ..api.tracing import TracedFunction, name_of
+from ..core.graph import Graph
+from ..core.staging import trace_to_graph
+from ..core.tracing import Tracer, apply, current, type_of
+from ..core.types import ArrayType
+from ..ops.cond import cond_of
+from ..ops.elementwise_binary import max_, min_
+from ..runtime.array import Array
+from ..runtime.transfer import as_array
+from ..structural.arith import convert
+from ..tree import keystr, tree_flatten_with_path, tree_unflatten
+from .staging import operands_of, trace_body
+
+
+def cond(pred: Any, true_fun: Any, false_fun: Any, *operands: Any, **named: Any) -> Any:
+    """``true_fun(*operands) if pred else false_fun(*operands)``, staged.
+
+    Under `jit` only the chosen branch runs; under `vmap` with a batched `pred` both run and the
+    results are selected.
+
+    Args:
+        pred: bool or number scalar; numbers are true unless zero.
+        true_fun, false_fun: functions with results of one structure and equal types.
+        *operands: arguments, pytrees.
+
+    Example:
+        >>> import numlift as nl
+        >>> print(nl.lax.cond(True, lambda x: x + 1, lambda x: x - 1, 10))
+        11
+    """
+    operands = (*operands, *named.values()) if named else operands
+    if not callable(true_fun) or not callable(false_fun):
+        raise errors.ArgumentError(
+            errors.explain(
+                "cond",
+                "true_fun and false_fun must be functions",
+                {"true_fun": true_fun, "false_fun": false_fun},
+                try_="nl.lax.cond(pred, lambda x: ..., lambda x: ..., x)",
+            )
+        )
+    if not isinstance(pred, (Array, Tracer)):
+        pred = as_array(pred)
+    t = type_of(pred)
+    if t.shape or t.kind not in "biuf":
+        raise errors.DTypeError(
+            errors.explain(
+                "cond",
+                "pred must be a bool scalar",
+                {"pred": t},
+                try_="np.where(pred, a, b) for an array of conditions",
+            )
+        )
+    if config.current().disable_jit and not isinstance(pred, Tracer):
+        return true_fun(*operands) if pred else false_fun(*operands)
+    index = convert(convert(pred, np.bool_), np.int32)
+    return _branch("cond", index, (false_fun, true_fun), operands)
+
+
+def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
+    """``branches[clamp(index, 0, n-1)](*operands)``, staged.
+
+    Example:
+        >>> import numlift as nl
+        >>> print(nl.lax.switch(2, [lambda x: x, lambda x: -x, lambda x: x * x], 5))
+        25
+    """
+    branches = tuple(branches)
+    if not branches:
+        raise errors.ValueArgumentError(errors.explain("switch", "branches is empty"))
+    if not all(callable(b) for b in branches):
+        raise errors.ArgumentError(errors.explain("switch", "branches must be functions"))
+    if not isinstance(index, (Array, Tracer)):
+        index = as_array(index)
+    t = type_of(index)
+    if t.shape or t.kind not in "iu":
+        raise errors.DTypeError(
+            errors.explain("switch", "index must be an integer scalar", {"index": t})
+        )
+    if len(branches) == 1:
+        return branches[0](*operands)
+    if config.current().disable_jit and not isinstance(index, Tracer):
+        return branches[min(max(int(index), 0), len(branches) - 1)](*operands)
+    return _branch("switch", _clamped(index, len(branches)), branches, operands)
+
+
+def _clamped(index: Any, n: int) -> Any:
+    """The index as int32 in [0, n)."""
+    t = type_of(index)
+    top = min(n - 1, np.iinfo(t.dtype).max if t.dtype.kind in "iu" else n - 1)
+    low = apply(max_, index, t.dtype.type(0))
+    return convert(apply(min_, low, t.dtype.type(top)), np.int32)
+
+
+def _branch(function: str, index: Any, branches: Sequence[Any], operands: tuple[Any, ...]) -> Any:
+    values, tree = operands_of(operands, f"{function}: operands")
+    types = [type_of(x) for x in values]
+    args = tree_unflatten(tree, values)
+    traces = [trace_body(b, args, types, function) for b in branches]
+    _check_branches(function, branches, traces)
+    captured: list[Any] = []
+    for t in traces:
+        captured += [x for x in t.captured if not any(x is y for y in captured)]
+    where = {id(x): i for i, x in enumerate(captured)}
+    captured_types = [type_of(x) for x in captured]
+    key = (
+        "branches",
+        tuple(t.graph for t in traces),
+        *(tuple(where[id(x)] for x in t.captured) for t in traces),
+    )
+    wanted = _branch_types(traces)
+    graphs = traces[0].graph.cached(
+        key,
+        lambda: tuple(_aligned(t, where, captured_types, types, wanted) for t in traces),
+    )
+    outs = apply(cond_of(graphs), index, *captured, *values)
+    return tree_unflatten(traces[0].out_tree, outs)
+
+
+def _branch_types(traces: Sequence[TracedFunction]) -> list[ArrayType]:
+    """Result types: weak only where every branch's result is weak."""
+    return [
+        ts[0]
+        if all(t is ts[0] for t in ts)
+        else ts[0].update(weak_type=all(t.weak_type for t in ts))
+        for ts in zip(*(t.graph.out_types for t in traces), strict=True)
+    ]
+
+
+def _aligned(
+    traced: TracedFunction,
+    where: dict[int, int],
+    captured_types: list[ArrayType],
+    types: list[ArrayType],
+    wanted: list[ArrayType],
+) -> Graph:
+    """The branch as a graph of all captured values and the operands."""
+    mine = [where[id(x)] for x in traced.captured]
+    n = len(captured_types)
+
+    def run(*args: Any) -> list[Any]:
+        outs = traced.graph.run(current.get().apply, [*(args[i] for i in mine), *args[n:]])
+        return [
+            convert(x, t.dtype, t.weak_type) if type_of(x) is not t else x
+            for x, t in zip(outs, wanted, strict=True)
+        ]
+
+    return trace_to_graph(run, [*captured_types, *types], name=traced.graph.name)[0]
+
+
+def _check_branches(function: str, branches: Sequence[Any], traces: Sequence[Any]) -> None:
+    first = traces[0]
+    for i, t in enumerate(traces[1:], 1):
+        names = f"{name_of(branches[0])} and {name_of(branches[i])}"
+        if t.out_tree != first.out_tree:
+            raise errors.TreeError(
+                errors.explain(
+                    function,
+                    f"the branches {names} must return results of one structure",
+                    {name_of(branches[0]): first.out_tree, name_of(branches[i]): t.out_tree},
+                )
+            )
+        wrong = {}
+        paths = [
+            p for p, _ in tree_flatten_with_path(tree_unflatten(t.out_tree, t.graph.out_types))[0]
+        ]
+        for path, a, b in zip(paths, first.graph.out_types, t.graph.out_types, strict=True):
+            if a.shape != b.shape or a.dtype != b.dtype:
+                wrong[f"result{keystr(path)}"] = f"{a!r} and {b!r}"
+        if wrong:
+            raise errors.DTypeError(
+                errors.explain(
+                    function,
+                    f"the branches {names} must return results of equal shapes and dtypes",
+                    wrong,
+                    try_="x.astype(...) in one branch",
+                )
+            )
