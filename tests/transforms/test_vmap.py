@@ -138,3 +138,13 @@ def test_the_interpreter_knows_its_axis() -> None:
     assert batch.axis_sizes == {"i": 4}
     assert batch.describe() == "vmap"
     assert Batch(EVAL, 4).axis_sizes == {}
+
+
+def test_errors_speak_of_one_example() -> None:
+    with pytest.raises(errors.ShapeError) as caught:
+        nl.vmap(lambda x: lax.dot_general(x, x, (((1,), (0,)), ((), ()))))(np.ones((5, 4)))
+    assert "float32[4]" in str(caught.value)
+    assert "float32[5,4]" not in str(caught.value)
+    with pytest.raises(errors.ShapeError) as caught:
+        nl.vmap(lambda x: lax.add(x, np.ones(3)))(np.ones((5, 4)))
+    assert "float32[4]" in str(caught.value)

@@ -12,7 +12,7 @@ from ..ops.conv import ConvGeneralDilated
 from ..ops.dot import DotGeneral
 from ..ops.remat import Checkpoint, Name, Policy
 from ..tree import tree_flatten, tree_map, tree_unflatten
-from .autodiff import linearize
+from .autodiff import as_operand, linearize
 from .door import door
 from .signature import Statics
 from .tracing import argument_path, check_argument, name_of, trace_function
@@ -57,9 +57,7 @@ def checkpoint(
         leaves, tree = tree_flatten((rest, named))
         for x in leaves:
             check_argument(x, lambda x=x: argument_path(rest, named, x), f"checkpoint({name})")
-        values = [
-            x if isinstance(x, (Array, Tracer)) else concrete(x, "checkpoint") for x in leaves
-        ]
+        values = [as_operand(x) for x in leaves]
         traced = trace_function(
             statics.bind(fun, fixed), tree, [type_of(x) for x in values], label="checkpoint"
         )
@@ -167,9 +165,7 @@ def offload_dot_with_no_batch_dims(offload_src: str, offload_dst: str) -> Policy
 def saved_residuals(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> list[tuple[Any, str]]:
     """(type, where from) of the values that the gradient of ``fun(*args)`` keeps."""
     leaves, tree = tree_flatten((args, kwargs))
-    values = [
-        x if isinstance(x, (Array, Tracer)) else concrete(x, "saved_residuals") for x in leaves
-    ]
+    values = [as_operand(x) for x in leaves]
 
     def flat(*xs: Any) -> Any:
         call_args, call_kwargs = tree_unflatten(tree, xs)

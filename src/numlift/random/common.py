@@ -112,3 +112,16 @@ def number(dtype: Any, value: float) -> Any:
 def tiniest(dtype: Any) -> Any:
     """The smallest positive normal number of a floating dtype."""
     return dtype.type(np.finfo(dtype).tiny) if dtype.kind == "f" else dtype.type(2.0**-126)
+
+
+def refuse_sharding(function: str, out_sharding: Any) -> None:
+    """Raise if a sharding is asked of a function that does not place its result."""
+    if out_sharding is not None:
+        raise errors.ShardingError(
+            errors.explain(
+                function,
+                "out_sharding is not supported",
+                {"out_sharding": out_sharding},
+                try_="nl.reshard(result, spec)",
+            )
+        )

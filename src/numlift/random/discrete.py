@@ -15,7 +15,15 @@ from ..core.tracing import type_of
 from ..core.types import dtype_kind
 from ..lax.arguments import axis_in_range
 from ..numpy.util import as_value, broadcast_shape
-from .common import as_shape, float_dtype, int_dtype, joint_shape, parameter, spread
+from .common import (
+    as_shape,
+    float_dtype,
+    int_dtype,
+    joint_shape,
+    parameter,
+    refuse_sharding,
+    spread,
+)
 from .continuous import standard_gumbel
 from .keys import check_key
 from .uniform import between, draw_bits, keys_of, two_units, unit
@@ -217,7 +225,7 @@ def geometric(
     shape = joint_shape(function, shape, p=p)
     tiny = real.type(np.finfo(real).tiny)
     u = between(typed, shape, real, tiny, real.type(1), out_sharding)
-    trials = lax.floor(lax.div(lax.log1p(lax.neg(u)), spread(lax.log1p(lax.neg(p)), shape)))
+    trials = lax.floor(lax.div(lax.log(u), spread(lax.log1p(lax.neg(p)), shape)))
     return lax.convert_element_type(lax.add(trials, real.type(1)), dtype)
 
 
@@ -244,11 +252,7 @@ def permutation(
         [0, 1, 2, 3]
     """
     function = "random.permutation"
-    if out_sharding is not None:
-        raise errors.ShardingError(
-            errors.explain(function, "out_sharding is not supported", {"out_sharding": out_sharding},
-                           try_="nl.reshard(result, spec)")
-        )  # fmt: skip
+    refuse_sharding(function, out_sharding)
     if isinstance(x, (int, np.integer)) and not isinstance(x, bool):
         if x < 0:
             raise errors.ShapeError(
@@ -460,11 +464,7 @@ def categorical(
     function = "random.categorical"
     if mode is not None:
         check_mode(function, mode)
-    if out_sharding is not None:
-        raise errors.ShardingError(
-            errors.explain(function, "out_sharding is not supported", {"out_sharding": out_sharding},
-                           try_="nl.reshard(result, spec)")
-        )  # fmt: skip
+    refuse_sharding(function, out_sharding)
     logits = as_value(logits, function, "logits")
     t = type_of(logits)
     if not t.ndim:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .. import errors
 from ..core.graph import Graph
 from ..core.op import Op
 from ..core.source import Source
-from ..core.staging import trace_to_graph
-from ..core.tracing import Interpreter, Tracer, current
+from ..core.staging import infer_type, trace_to_graph
+from ..core.tracing import Interpreter, Tracer, current, type_of
 from ..core.types import ArrayType, array_type
 from ..sharding import rules
 from ..structural.families import batch_first, move_batch
@@ -122,11 +123,21 @@ class Batch(Interpreter):
                 out, dim = op.vmap_axis(self, values, dims)  # type: ignore[attr-defined]
             else:
                 out, dim = op.vmap(self.size, values, dims)
+        except errors.NumliftError:
+            self.check_example(op, args)
+            raise
         finally:
             current.reset(token)
         if op.multi:
             return [self.wrap(x, d) for x, d in zip(out, dim, strict=True)]
         return out if dim is None else Batched(self, out, dim)
+
+    def check_example(self, op: Op, args: Sequence[Any]) -> None:
+        """Raise the error of one example, if it has one: in shapes and axes that the user wrote."""
+        try:
+            infer_type(op, [type_of(x) for x in args])
+        except errors.NumliftError as error:
+            raise error from None
 
     def apply_custom(self, call: Any, args: Sequence[Any]) -> list[Any]:
         values, dims = self.split(args)
