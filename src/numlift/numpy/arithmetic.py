@@ -248,7 +248,8 @@ def fmax(x1: Any, x2: Any, /) -> Any:
         >>> np.fmax(np.asarray([1.0, np.nan]), 3)
         Array([3., 3.], dtype=float32)
     """
-    return _ignore_nan(*pair(x1, x2, "fmax"), binary.max_)
+    x, y = pair(x1, x2, "fmax")
+    return _ignore_nan(x, y, binary.max_)
 
 
 @library(2)
@@ -262,7 +263,8 @@ def fmin(x1: Any, x2: Any, /) -> Any:
         >>> np.fmin(np.asarray([1.0, np.nan]), 3)
         Array([1., 3.], dtype=float32)
     """
-    return _ignore_nan(*pair(x1, x2, "fmin"), binary.min_)
+    x, y = pair(x1, x2, "fmin")
+    return _ignore_nan(x, y, binary.min_)
 
 
 def _ignore_nan(x: Any, y: Any, op: Any) -> Any:

@@ -419,7 +419,9 @@ def _like(
     if hasattr(a, "shape") and hasattr(a, "dtype"):
         like_shape, like_dtype = a.shape, canonicalize_dtype(a.dtype)
         weak, sharding = bool(getattr(a, "weak_type", False)), None
-        if isinstance(a, Value):
+        if type(a) is Array and not a.placement.single:
+            device = a.sharding if device is None and shape is None else device
+        elif isinstance(a, Value):
             sharding = a.type.sharding
     else:
         t = type_of(as_value(a, function, "a"))

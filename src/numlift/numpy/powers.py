@@ -111,13 +111,17 @@ def _square_and_multiply(state: Any) -> Any:
 
 
 def same_shape(x: Any, y: Any) -> tuple[Any, Any]:
-    """Both operands in the larger shape, rank 0 included, and neither weakly typed."""
+    """Both operands in the larger shape, rank 0 included, with one type that is not weak."""
     shape = type_of(x).shape or type_of(y).shape
     dtype = type_of(x).dtype
-    return (
-        broadcast_to_shape(arith.convert(x, dtype), shape),
-        broadcast_to_shape(arith.convert(y, dtype), shape),
-    )
+    x = broadcast_to_shape(arith.convert(x, dtype), shape)
+    y = broadcast_to_shape(arith.convert(y, dtype), shape)
+    if type_of(x).sharding is not type_of(y).sharding:
+        # a sum takes the sharding of both
+        zero = dtype.type(0)
+        nothing = apply(arith.add, apply(arith.mul, x, zero), apply(arith.mul, y, zero))
+        x, y = apply(arith.add, x, nothing), apply(arith.add, y, nothing)
+    return x, y
 
 
 @library(2)

@@ -276,7 +276,7 @@ class TracerProtocol:
             )
         )
 
-    def __format__(self, spec: str) -> str:
+    def __format__(self: Any, spec: str) -> str:
         if not spec:
             return repr(self)
         return format(_need_number(self, "format").item(), spec)

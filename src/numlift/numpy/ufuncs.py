@@ -47,7 +47,7 @@ class ufunc:
     ):
         self._func, self.nin, self.nout, self.identity = func, nin, nout, identity
         self._reduce, self._accumulate, self._at = reduce, accumulate, at
-        self.__name__ = name or getattr(func, "__name__", "ufunc")
+        self.__name__: str = name or str(getattr(func, "__name__", "ufunc"))
         self.__doc__ = func.__doc__ or type(self).__doc__
         self.__wrapped__ = func
 
