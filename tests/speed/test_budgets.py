@@ -1,4 +1,4 @@
-"""What tracing, derivatives and compiled programs may cost. Counted, not timed: the same everywhere."""
+"""What tracing, derivatives and compiled programs may cost: counted, the same everywhere."""
 
 from __future__ import annotations
 
