@@ -181,7 +181,8 @@ def explain(
     Args:
         function: public name of the function that was called, such as ``"reshape"``.
         rule: the rule that broke, with axes and sizes.
-        operands: name of an operand to its type or value; the `repr` of each is printed.
+        operands: name of an operand to its type or value; texts are printed as they are, of
+            everything else the `repr`.
         line: ``file:line: source`` of the user's own call. By default `locate()` finds it.
         try_: one concrete change that would help, without the word "Try".
 
@@ -209,10 +210,10 @@ def explain(
 
 
 def _short(value: Any, limit: int = 200) -> str:
-    """`repr` of an operand; a NumPy array by its type only; long ones are cut."""
+    """`repr` of an operand, or a text itself; a NumPy array by its type only; long ones are cut."""
     if isinstance(value, np.ndarray):
         return f"{value.dtype.name}{list(value.shape)}".replace(" ", "")
-    text = repr(value)
+    text = value if isinstance(value, str) else repr(value)
     return text if len(text) <= limit else text[: limit - 3] + "..."
 
 

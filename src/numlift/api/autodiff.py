@@ -265,7 +265,8 @@ def _split_aux(result: Any, transformation: str) -> tuple[Any, Any]:
             errors.explain(
                 transformation,
                 "with has_aux=True the function must return a pair (result, auxiliary data)",
-                {"returned": type(result).__name__},
+                {"returned": result.type if isinstance(result, Tracer) else type(result).__name__},
+                try_="return loss, aux",
             )
         )
     return result[0], result[1]
