@@ -14,9 +14,11 @@ from . import (
     dtypes_api,
     elementwise,
     fft,
+    files,
     floats,
     functional,
     grids,
+    histograms,
     index_tricks,
     inserting,
     interpolation,
@@ -29,6 +31,8 @@ from . import (
     polynomials,
     powers,
     products,
+    putting,
+    quantiles,
     ranges,
     rearranging,
     reductions,
@@ -49,8 +53,8 @@ from .choosing import (
     choose, packbits, place, unpackbits,
 )
 from .creation import (
-    array, asarray, astype, copy, empty, empty_like, from_dlpack, frombuffer, fromfile,
-    fromiter, fromstring, full, full_like, ones, ones_like, zeros, zeros_like,
+    array, asarray, astype, copy, empty, empty_like, full, full_like, ones, ones_like, zeros,
+    zeros_like,
 )
 from .cumulative import (
     cumprod, cumsum, cumulative_prod, cumulative_sum,
@@ -70,9 +74,9 @@ from .dtypes_api import (
     float8_e4m3b11fnuz, float8_e4m3fn, float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz,
     float8_e8m0fnu, float_, floating, generic, get_printoptions, iinfo, index_exp, inexact, inf,
     int16, int2, int32, int4, int64, int8, int_, integer, isdtype, isscalar, issubdtype,
-    iterable, load, nan, ndarray, ndim, newaxis, number, object_, pi, printoptions,
-    promote_types, result_type, s_, save, savez, set_printoptions, shape, signedinteger, single,
-    size, uint, uint16, uint2, uint32, uint4, uint64, uint8, unsignedinteger,
+    iterable, nan, ndarray, ndim, newaxis, number, object_, pi, printoptions, promote_types,
+    result_type, s_, set_printoptions, shape, signedinteger, single, size, uint, uint16, uint2,
+    uint32, uint4, uint64, uint8, unsignedinteger,
 )
 from .einsum import (
     einsum, einsum_path,
@@ -83,6 +87,9 @@ from .elementwise import (
     log2, negative, positive, rad2deg, radians, reciprocal, sign, sin, sinh, sqrt, square, tan,
     tanh,
 )
+from .files import (
+    from_dlpack, frombuffer, fromfile, fromiter, fromstring, load, save, savez,
+)
 from .floats import (
     angle, conj, conjugate, frexp, i0, imag, iscomplex, iscomplexobj, isfinite, isinf, isnan,
     isneginf, isposinf, isreal, isrealobj, modf, real, real_if_close, signbit, sinc, spacing,
@@ -92,6 +99,9 @@ from .functional import (
 )
 from .grids import (
     fromfunction, indices, meshgrid, mgrid, ogrid,
+)
+from .histograms import (
+    bincount, corrcoef, cov, histogram, histogram2d, histogram_bin_edges, histogramdd,
 )
 from .index_tricks import (
     c_, r_,
@@ -135,6 +145,12 @@ from .powers import (
 from .products import (
     cross, dot, inner, kron, matmul, matvec, outer, tensordot, trace, vdot, vecdot, vecmat,
 )
+from .putting import (
+    put,
+)
+from .quantiles import (
+    median, nanmedian, nanpercentile, nanquantile, percentile, quantile,
+)
 from .ranges import (
     arange, geomspace, linspace, logspace,
 )
@@ -177,9 +193,11 @@ __all__ += [
     "einsum", "einsum_path",
 ]
 __all__ += elementwise.__all__
+__all__ += files.__all__
 __all__ += floats.__all__
 __all__ += functional.__all__
 __all__ += grids.__all__
+__all__ += histograms.__all__
 __all__ += index_tricks.__all__
 __all__ += inserting.__all__
 __all__ += interpolation.__all__
@@ -194,6 +212,8 @@ __all__ += padding.__all__
 __all__ += polynomials.__all__
 __all__ += powers.__all__
 __all__ += products.__all__
+__all__ += putting.__all__
+__all__ += quantiles.__all__
 __all__ += ranges.__all__
 __all__ += rearranging.__all__
 __all__ += reductions.__all__

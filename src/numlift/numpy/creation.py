@@ -22,7 +22,6 @@ from ..core.tracing import EVAL, Tracer, Value, apply, current, type_of
 from ..core.types import array_type
 from ..lax.arguments import static_ints
 from ..runtime.array import Array
-from ..runtime.dlpack import from_dlpack as import_dlpack
 from ..runtime.transfer import as_array, device_put
 from ..structural.arith import Convert
 from ..structural.shape import Broadcast, reshape
@@ -515,64 +514,6 @@ def full_like(
     return _like("full_like", a, fill_value, dtype, shape, device, out_sharding)
 
 
-# --- from memory, text and iterators -------------------------------------------------------
-
-
-def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0) -> Any:
-    """An array from the bytes of a buffer. The bytes are copied.
-
-    Args:
-        buffer: bytes, bytearray, memoryview, ...
-        dtype: how to read the bytes; the default `float` is 8 bytes long, as in NumPy.
-        count: number of elements, -1 for all.
-        offset: bytes to skip.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.frombuffer(b"ab", dtype="uint8")
-        Array([97, 98], dtype=uint8)
-    """
-    return asarray(np.frombuffer(buffer, np.dtype(dtype), count, offset))
-
-
-def fromstring(string: str, dtype: Any = float, count: int = -1, *, sep: str) -> Any:
-    """An array from numbers in a text.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.fromstring("1 2 3", dtype=int, sep=" ")
-        Array([1, 2, 3], dtype=int32)
-    """
-    return asarray(np.fromstring(string, np.dtype(dtype), count, sep=sep))
-
-
-def fromfile(file: Any, dtype: Any = float, count: int = -1, sep: str = "", offset: int = 0) -> Any:
-    """An array from a file, read once, now; arguments as for `numpy.fromfile`."""
-    return asarray(np.fromfile(file, np.dtype(dtype), count, sep, offset))
-
-
-def fromiter(iter: Any, dtype: Any, count: int = -1) -> Any:
-    """An array from an iterator of numbers, read once, now.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.fromiter((i * i for i in range(3)), int)
-        Array([0, 1, 4], dtype=int32)
-    """
-    return asarray(np.fromiter(iter, np.dtype(dtype), count))
-
-
-def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
-    """An array of another library by DLPack, without a copy where that is possible.
-
-    Args:
-        x: object with ``__dlpack__``.
-        device: device of the result.
-        copy: True copies; False raises if a copy would be needed.
-    """
-    return import_dlpack(x, device=device, copy=copy)
-
-
 def _make(x: Any, dtype: np.dtype[Any]) -> Any:
     if isinstance(x, int) and not isinstance(x, bool) and dtype.kind in "iu":
         np.asarray(x, canonicalize_dtype(dtype))  # raises OverflowError
@@ -588,11 +529,6 @@ __all__ = [
     "copy",
     "empty",
     "empty_like",
-    "from_dlpack",
-    "frombuffer",
-    "fromfile",
-    "fromiter",
-    "fromstring",
     "full",
     "full_like",
     "ones",

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from .. import errors
 from ..core.dtypes import (
     as_dtype,
     bfloat16,
@@ -48,7 +47,6 @@ from ..core.dtypes import (
     uint64,
 )
 from ..core.tracing import Value, type_of
-from ..runtime.transfer import as_array
 from .util import as_value, check_axes
 
 dtype = np.dtype
@@ -192,49 +190,6 @@ get_printoptions, set_printoptions = np.get_printoptions, np.set_printoptions
 printoptions = np.printoptions
 
 
-def save(file: Any, arr: Any, allow_pickle: builtins.bool = True) -> None:
-    """Write an array to a file in NumPy's ``.npy`` format.
-
-    Args:
-        file: path or open binary file.
-        arr: array; bfloat16 and other small types are stored as raw bytes, see `load`.
-        allow_pickle: as for `numpy.save`.
-    """
-    np.save(file, np.asarray(arr), allow_pickle=allow_pickle)
-
-
-def savez(file: Any, *args: Any, allow_pickle: builtins.bool = True, **kwds: Any) -> None:
-    """Write several arrays to one ``.npz`` file; arguments as for `numpy.savez`."""
-    np.savez(
-        file,
-        *map(np.asarray, args),
-        allow_pickle=allow_pickle,
-        **{name: np.asarray(x) for name, x in kwds.items()},
-    )
-
-
-def load(file: Any, *args: Any, **kwargs: Any) -> Any:
-    """Read what `save` or `savez` wrote; arguments as for `numpy.load`.
-
-    Returns:
-        An array for ``.npy``; for ``.npz`` NumPy's lazy mapping from names to NumPy arrays. Raw
-        bytes (bfloat16 was saved) come back as NumPy's void type: ``.view("bfloat16")``.
-    """
-    found = np.load(file, *args, **kwargs)
-    if not isinstance(found, np.ndarray):
-        return found
-    if found.dtype.kind == "V":
-        raise errors.DTypeError(
-            errors.explain(
-                "load",
-                f"the file holds raw elements of {found.dtype.itemsize} bytes",
-                {"file": str(file)},
-                try_="np.asarray(numpy.load(file).view('bfloat16')), with the dtype that was saved",
-            )
-        )
-    return as_array(found)
-
-
 __all__ = [
     "ComplexWarning",
     "array_repr",
@@ -288,7 +243,6 @@ __all__ = [
     "isscalar",
     "issubdtype",
     "iterable",
-    "load",
     "nan",
     "ndarray",
     "ndim",
@@ -300,8 +254,6 @@ __all__ = [
     "promote_types",
     "result_type",
     "s_",
-    "save",
-    "savez",
     "set_printoptions",
     "shape",
     "signedinteger",

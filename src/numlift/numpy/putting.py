@@ -1,0 +1,63 @@
+"""put: a changed copy of an array, by flat indices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import errors
+from .arithmetic import remainder
+from .creation import asarray
+from .manipulation import ravel, reshape
+from .util import as_value
+
+_MODES = (None, "fill", "drop", "clip", "wrap", "promise_in_bounds")
+
+
+def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = True) -> Any:
+    """A copy of `a` with values at indices into its elements in row-major order.
+
+    Args:
+        a: array.
+        ind: integers; negative ones count from the end.
+        v: values, used over and over again if there are fewer than indices.
+        mode: what happens to indices out of bounds: None or "drop" (nothing is written), "clip",
+            "wrap" or "promise_in_bounds".
+        inplace: must be False: arrays are immutable.
+
+    Returns:
+        Array like `a`. Derivatives flow to the elements kept and to the values written.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> print(np.put(np.zeros((2, 2)), np.asarray([0, 3]), 5.0, inplace=False))
+        [[5. 0.]
+         [0. 5.]]
+    """
+    if inplace:
+        raise errors.ImmutableArrayError(
+            errors.explain(
+                "put", "arrays are immutable", try_="a = np.put(a, ind, v, inplace=False)"
+            )
+        )
+    if mode not in _MODES:
+        raise errors.ValueArgumentError(
+            errors.explain("put", f"mode {mode!r} does not exist", try_="mode='clip'")
+        )
+    x = asarray(as_value(a, "put", "a"))
+    places, values = ravel(asarray(ind)), ravel(asarray(v))
+    if not places.size or not values.size or not x.size:
+        return x
+    if values.size != 1:
+        times = -(-places.size // values.size)
+        values = ravel(values[None].repeat(times, 0))[: places.size]
+    else:
+        values = values[0]
+    flat = ravel(x)
+    if mode == "wrap":
+        places, mode = remainder(places, x.size), None
+    if mode == "clip":
+        places = places.clip(0, x.size - 1)
+    return reshape(flat.at[places].set(values, mode=mode), x.shape)
+
+
+__all__ = ["put"]
