@@ -45,7 +45,9 @@ def test_cumprod_derivative_with_zeros():
 
 def test_ties_share_the_cotangent_equally():
     x = np.float32([3, 1, 3, 3])
-    np.testing.assert_allclose(np.asarray(grad(lambda v: lax.reduce_max(v, (0,)))(x)), [1 / 3, 0, 1 / 3, 1 / 3], rtol=1e-6)
+    np.testing.assert_allclose(
+        np.asarray(grad(lambda v: lax.reduce_max(v, (0,)))(x)), [1 / 3, 0, 1 / 3, 1 / 3], rtol=1e-6
+    )
     np.testing.assert_allclose(np.asarray(grad(lambda v: lax.reduce_min(v, (0,)))(x)), [0, 1, 0, 0])
 
 
@@ -102,7 +104,9 @@ def test_cumlogsumexp_does_not_overflow():
 @pytest.mark.parametrize("n", [1, 2, 4, 5, 16, 17, 100, 1000, 5000])
 def test_scans_of_many_lengths(n, rng):
     x = rng.standard_normal(n).astype(np.float32)
-    np.testing.assert_allclose(np.asarray(lax.cumsum(x)), np.cumsum(x.astype(np.float64)), atol=1e-4)
+    np.testing.assert_allclose(
+        np.asarray(lax.cumsum(x)), np.cumsum(x.astype(np.float64)), atol=1e-4
+    )
     np.testing.assert_array_equal(
         np.asarray(lax.cummax(x, reverse=True)), np.maximum.accumulate(x[::-1])[::-1]
     )

@@ -106,9 +106,9 @@ SAMPLES: list[Sample] = [
     *(
         Sample(
             f"{name}/{axis}{'/bits' if inputs is bits else ''}",
-            lambda x, f=getattr(lax, name), axis=axis: f(x, axis, np.int32),
+            lambda x, name=name, axis=axis: getattr(lax, name)(x, axis, np.int32),
             inputs,
-            lambda x, f=getattr(np, name), axis=axis: f(x, axis),
+            lambda x, name=name, axis=axis: getattr(np, name)(x, axis),
             dtypes=dtypes,
         )
         for name in ("argmax", "argmin")

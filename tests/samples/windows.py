@@ -34,15 +34,15 @@ STARTS: dict[str, tuple[Any, float, Any]] = {
 
 def windowed(x: np.ndarray, ufunc: Any, start: float, case: Case) -> np.ndarray:
     """The definition, in NumPy."""
-    sizes, strides, padding, base, dilation = (
-        (1,) * x.ndim if c is None else c for c in case
-    )
+    sizes, strides, padding, base, dilation = ((1,) * x.ndim if c is None else c for c in case)
     if isinstance(padding, str):
         padding = padtype_to_pads(x.shape, sizes, strides, padding)
     grown = np.full([(n - 1) * b + 1 for n, b in zip(x.shape, base, strict=True)], start, x.dtype)
     grown[tuple(slice(None, None, b) for b in base)] = x
     grown = np.pad(grown, [(max(a, 0), max(b, 0)) for a, b in padding], constant_values=start)
-    cut = [slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(grown.shape, padding, strict=True)]
+    cut = [
+        slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(grown.shape, padding, strict=True)
+    ]
     grown = grown[tuple(cut)]
     spans = [(w - 1) * d + 1 for w, d in zip(sizes, dilation, strict=True)]
     shape = [(n - w) // s + 1 for n, w, s in zip(grown.shape, spans, strides, strict=True)]

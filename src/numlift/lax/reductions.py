@@ -351,7 +351,7 @@ def reduce(
         reduction, combine, kinds = _MONOIDS[monoid]
         t = type_of(xs[0])
         if t.kind in kinds:
-            out = apply(reduction.of(axes), xs[0])
+            out = apply(reduction.of(axes), xs[0])  # type: ignore[attr-defined]
             if not is_identity(monoid, starts[0], t.dtype):
                 out = apply(combine, starts[0], out)
             return tree_unflatten(tree, [out])

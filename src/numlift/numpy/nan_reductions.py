@@ -126,9 +126,7 @@ def nanmax(
         >>> print(np.nanmax(np.asarray([1.0, np.nan, 2.0])))
         2.0
     """
-    return _nan_extreme(
-        "nanmax", ops.ReduceMax, max, max_, a, axis, out, keepdims, initial, where
-    )
+    return _nan_extreme("nanmax", ops.ReduceMax, max, max_, a, axis, out, keepdims, initial, where)
 
 
 @library(1)
@@ -147,12 +145,12 @@ def nanmin(
         >>> print(np.nanmin(np.asarray([1.0, np.nan, 2.0])))
         1.0
     """
-    return _nan_extreme(
-        "nanmin", ops.ReduceMin, min, min_, a, axis, out, keepdims, initial, where
-    )
+    return _nan_extreme("nanmin", ops.ReduceMin, min, min_, a, axis, out, keepdims, initial, where)
 
 
-def _nan_index(function: str, op: Any, fill: Any, a: Any, axis: Any, out: Any, keepdims: Any) -> Any:
+def _nan_index(
+    function: str, op: Any, fill: Any, a: Any, axis: Any, out: Any, keepdims: Any
+) -> Any:
     no_out(function, out)
     x = as_value(a, function)
     t = type_of(x)

@@ -103,7 +103,7 @@ def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple
         found = np.nonzero(known("nonzero", x, "a"))
         return tuple(as_array(i.astype(dtype)) for i in found)
     ndim = type_of(x).ndim
-    many = isinstance(fill_value, (tuple, list)) or getattr(fill_value, "ndim", 0)
+    many = isinstance(fill_value, (tuple, list)) or getattr(fill_value, "ndim", 0) > 0
     fills = tuple(fill_value) if many else (0 if fill_value is None else fill_value,) * ndim
     if len(fills) != ndim:
         raise errors.ValueArgumentError(
@@ -223,9 +223,7 @@ def compress(
     mask, x = as_value(condition, "compress", "condition"), as_value(a, "compress")
     if type_of(mask).ndim != 1:
         raise errors.ShapeError(
-            errors.explain(
-                "compress", "condition must have one axis", {"condition": type_of(mask)}
-            )
+            errors.explain("compress", "condition must have one axis", {"condition": type_of(mask)})
         )
     if axis is None:
         x, axis = flat(x), 0

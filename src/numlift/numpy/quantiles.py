@@ -78,7 +78,9 @@ def _discrete(position: Any, method: str) -> tuple[Any, Any]:
     if method == "closest_observation":
         shifted = apply(sub, position, _number(position, 1.5))
         low = apply(floor, shifted)
-        odd = apply(eq, apply(rem, apply(add, low, _number(position, 4)), _number(position, 2)), one)
+        odd = apply(
+            eq, apply(rem, apply(add, low, _number(position, 4)), _number(position, 2)), one
+        )
         stay = apply(and_, apply(eq, low, shifted), odd)
         return apply(select, stay, apply(add, low, one), low), None
     index = apply(sub, apply(ceil, position), one)
@@ -351,7 +353,11 @@ def nanpercentile(
 
 @library(1)
 def median(
-    a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: bool = False
+    a: Any,
+    axis: Any = None,
+    out: None = None,
+    overwrite_input: bool = False,
+    keepdims: bool = False,
 ) -> Any:
     """Median over axes: the middle element, or the mean of the two in the middle.
 
@@ -368,7 +374,11 @@ def median(
 
 @library(1)
 def nanmedian(
-    a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: bool = False
+    a: Any,
+    axis: Any = None,
+    out: None = None,
+    overwrite_input: bool = False,
+    keepdims: bool = False,
 ) -> Any:
     """Median over axes of the elements that are not NaN; NaN if all are.
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from .. import errors
 from ..api.library import library
 from ..core.tracing import apply, type_of
 from ..ops import reductions as ops
-from ..ops.elementwise import abs_, square, sqrt
+from ..ops.elementwise import abs_, sqrt, square
 from ..ops.elementwise_binary import div, max_, min_
 from ..structural.arith import add, mul, sub
 from ..structural.shape import ReduceSum
@@ -439,9 +437,7 @@ def var(
         >>> print(np.var(np.asarray([1.0, 3.0])))
         1.0
     """
-    result, dtype = _variance(
-        "var", a, axis, dtype, out, ddof, keepdims, where, mean, correction
-    )
+    result, dtype = _variance("var", a, axis, dtype, out, ddof, keepdims, where, mean, correction)
     return as_dtype(result, dtype)
 
 
@@ -467,9 +463,7 @@ def std(
         >>> print(np.std(np.asarray([1.0, 3.0])))
         1.0
     """
-    result, dtype = _variance(
-        "std", a, axis, dtype, out, ddof, keepdims, where, mean, correction
-    )
+    result, dtype = _variance("std", a, axis, dtype, out, ddof, keepdims, where, mean, correction)
     return as_dtype(apply(sqrt, result), dtype)
 
 

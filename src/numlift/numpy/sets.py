@@ -42,7 +42,7 @@ def unique(
     equal_nan: bool = True,
     size: int | None = None,
     fill_value: Any = None,
-    sorted: bool = True,  # noqa: A002
+    sorted: bool = True,
 ) -> Any:
     """The different elements, in ascending order.
 
@@ -236,7 +236,8 @@ def unique_values(x: Any, /, *, size: int | None = None, fill_value: Any = None)
 
 def _vectors(function: str, *arrays: Any) -> list[Any]:
     return [
-        flat(x) for x in promote(*[as_value(a, function, f"ar{i + 1}") for i, a in enumerate(arrays)])
+        flat(x)
+        for x in promote(*[as_value(a, function, f"ar{i + 1}") for i, a in enumerate(arrays)])
     ]
 
 
@@ -332,9 +333,7 @@ def _intersect(x: Any, y: Any, fill: Any, size: int) -> Any:
     safe = apply(select, apply(lt, places, u.type(m)), u.type(m - 1), places)
     both = apply(and_, first, apply(eq, take(ys, safe, 0), xs))
     where_y = convert(take(order_y, safe, 0), dtype)
-    return tuple(
-        _padded_choice(xs, both, size, fill, ((convert(order_x, dtype), n), (where_y, m)))
-    )
+    return tuple(_padded_choice(xs, both, size, fill, ((convert(order_x, dtype), n), (where_y, m))))
 
 
 def setdiff1d(
@@ -409,9 +408,7 @@ def setxor1d(
 
 @library(3)
 def _exclusive(x: Any, y: Any, fill: Any, size: int) -> Any:
-    alone = apply(
-        Concatenate.of(0), apply(not_, _is_in(x, y)), apply(not_, _is_in(y, x))
-    )
+    alone = apply(Concatenate.of(0), apply(not_, _is_in(x, y)), apply(not_, _is_in(y, x)))
     both = apply(Concatenate.of(0), x, y)
     n = type_of(both).size
     order, first, _ = _runs(reshape(both, (n, 1)), n, 1, True)

@@ -22,8 +22,8 @@ from ..sharding import rules
 from ..structural.arith import add, convert, mul, select, sub
 from ..structural.families import batch_first, check_kind, is_linear
 from .compare import eq, gt, lt
-from .identities import accumulator, highest, lowest
 from .elementwise import exp, is_finite, log
+from .identities import accumulator, highest, lowest
 from .scan_lowering import inclusive_scan
 from .shape import Pad
 

@@ -122,9 +122,7 @@ def reduce_by_tree(
         )
         if n % 2:
             rest = [_part(v, last, n - 1, n, 1) for v in values]
-            merged = [
-                apply(Concatenate.of(last), m, r) for m, r in zip(merged, rest, strict=True)
-            ]
+            merged = [apply(Concatenate.of(last), m, r) for m, r in zip(merged, rest, strict=True)]
         values, n = merged, n - half
     return map_graph(graph, [*heads, *(reshape(v, shape) for v in values)])
 

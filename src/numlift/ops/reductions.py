@@ -14,12 +14,12 @@ from ..core.tracing import apply, type_of
 from ..core.types import ArrayType, array_type
 from ..sharding import rules
 from ..structural.arith import convert, mul
-from ..structural.families import batch_first, check_kind
+from ..structural.families import check_kind
 from ..structural.shape import Broadcast, ReduceSum, Transpose, dropped, reshape
 from .compare import eq
 from .cumulative import CumProd, shift
-from .identities import accumulator, highest, lowest
 from .elementwise_binary import div
+from .identities import accumulator, highest, lowest
 
 _BOOL = np.dtype(np.bool_)
 

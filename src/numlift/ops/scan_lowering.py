@@ -125,9 +125,7 @@ def _add_carries(
     return combine(ctx, wide, names, flat)
 
 
-def _row_loop(
-    ctx: Any, combine: Combine, names: list[str], type_: ArrayType
-) -> list[str]:
+def _row_loop(ctx: Any, combine: Combine, names: list[str], type_: ArrayType) -> list[str]:
     """A while loop that makes row i of the result from row i-1 and row i of the operands.
 
     One operand is overwritten in place. With several, a step would read rows of one buffer after
@@ -172,7 +170,10 @@ def _row_loop(
             for x, y in zip(buffers, made, strict=True)
         ]
         return [
-            ctx.emit(f"stablehlo.add {i}, {one} : {t}"), *made, *written, *args[1 + 2 * count :]
+            ctx.emit(f"stablehlo.add {i}, {one} : {t}"),
+            *made,
+            *written,
+            *args[1 + 2 * count :],
         ]
 
     test = ctx.region(types, condition, [array_type((), np.bool_)])
@@ -230,9 +231,7 @@ def _to_rows(ctx: Any, x: str, padded: ArrayType, rows: ArrayType) -> str:
     x = _reshape(ctx, x, padded, cut)
     if before * blocks == 1:
         return _reshape(ctx, x, cut, rows)
-    return ctx.emit(
-        f"stablehlo.transpose {x}, dims = [2, 0, 1, 3] : ({cut.mlir}) -> {rows.mlir}"
-    )
+    return ctx.emit(f"stablehlo.transpose {x}, dims = [2, 0, 1, 3] : ({cut.mlir}) -> {rows.mlir}")
 
 
 def _from_rows(ctx: Any, x: str, rows: ArrayType, padded: ArrayType) -> str:

@@ -58,9 +58,7 @@ def sort_one(ctx: Any, x: str, type_: ArrayType, axis: int) -> str:
     return ctx.convert(x, wide, type_)
 
 
-def permutation(
-    ctx: Any, operands: Sequence[str], types: Sequence[ArrayType], axis: int
-) -> str:
+def permutation(ctx: Any, operands: Sequence[str], types: Sequence[ArrayType], axis: int) -> str:
     """int32 indices that sort by the first key, then the second, ...; always stable."""
     words: list[str] = []
     for x, t in zip(operands, types, strict=True):

@@ -94,9 +94,7 @@ class ArgSort(Opaque):
         if ctx.platform == "cpu":
             return permutation(ctx, operands, types, self.axis)
         index = ctx.emit(f"stablehlo.iota dim = {self.axis} : {outs[0].mlir}")
-        found = sort_together(
-            ctx, [*operands, index], [*types, outs[0]], self.axis, len(operands)
-        )
+        found = sort_together(ctx, [*operands, index], [*types, outs[0]], self.axis, len(operands))
         return found[-1]
 
 

@@ -45,10 +45,10 @@ class Window(NamedTuple):
 
     def with_axis(self, at: int) -> Window:
         """The window with one more axis, over which it does not reach."""
-        return Window(
-            *(tuple(f[:at]) + (one,) + tuple(f[at:])
-              for f, one in zip(self, (1, 1, (0, 0), 1, 1), strict=True))
-        )  # fmt: skip
+        fields: list[Any] = [
+            (*f[:at], one, *f[at:]) for f, one in zip(self, (1, 1, (0, 0), 1, 1), strict=True)
+        ]
+        return Window(*fields)
 
     def is_padded(self) -> bool:
         """Whether some window position may lie outside the operand's elements."""
@@ -161,6 +161,7 @@ def axis_passes(
     x, type_ = pad(ctx, x, type_, window, fill)
     ones = (1,) * type_.ndim
     for a in sorted(steps, key=lambda a: -window.strides[a]):
+
         def only(values: Sequence[int], axis: int = a) -> tuple[int, ...]:
             return ones[:axis] + (values[axis],) + ones[axis + 1 :]
 
@@ -206,9 +207,7 @@ def _one_axis(
             done += length
         if done == size:
             return result, out
-        longer = array_type(
-            _resized(type_.shape, axis, n - (2 * length - 1) * step), type_.dtype
-        )
+        longer = array_type(_resized(type_.shape, axis, n - (2 * length - 1) * step), type_.dtype)
         halves = [_every(ctx, power, have, longer, axis, k * length * step, 1) for k in (0, 1)]
         power = ctx.emit(f"{hlo} {halves[0]}, {halves[1]} : {longer.mlir}")
         length *= 2

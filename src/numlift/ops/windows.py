@@ -55,7 +55,7 @@ def check_window(function: str, x: ArrayType, window: Window) -> None:
                     try_="1 for axes over which the window does not reach ((0, 0) for padding)",
                 )
             )
-        if name != "padding" and any(v < 1 for v in values):
+        if name != "padding" and any(v < 1 for v in values):  # type: ignore[operator]
             raise errors.ValueArgumentError(
                 errors.explain(
                     function, f"every entry of {name} must be at least 1", {name: values}
@@ -268,7 +268,7 @@ class SelectAndGatherAdd(_Selecting):
         window = self.window
         x, x_type = pad(ctx, operands[1], operand, window, self.fill(operand.dtype))
         v, v_type = pad(ctx, operands[0], values, window, 0)
-        best = chosen = ""
+        chosen = ""
         for position, part, take in _contest(ctx, x, x_type, operand, out, self):
             value = window_slice(ctx, v, v_type, out, window, position)
             if take is None:
@@ -358,7 +358,7 @@ class SelectAndScatterAdd(_Selecting):
         source: ArrayType, padded: ArrayType,
     ) -> str:  # fmt: skip
         index, bools = array_type(source.shape, np.int32), array_type(source.shape, np.bool_)
-        positions = []
+        positions: list[tuple[int, ...]] = []
         winner = ctx.full(0, index)
         for position, _, take in _contest(ctx, x, x_type, operand, source, self):
             if take is not None:
@@ -378,7 +378,9 @@ class SelectAndScatterAdd(_Selecting):
                 f"stablehlo.select {mine}, {given}, {zero} : {bools.mlir}, {source.mlir}"
             )
             part = unslice(ctx, part, source, padded, self.window, position)
-            total = part if not total else ctx.emit(f"stablehlo.add {total}, {part} : {padded.mlir}")
+            total = (
+                part if not total else ctx.emit(f"stablehlo.add {total}, {part} : {padded.mlir}")
+            )
         return total
 
     def _lower_native(
@@ -420,7 +422,8 @@ def _contest(
     """
     window, bools = op.window, array_type(out.shape, np.bool_)
     there = array_type(out.shape, operand.dtype)
-    inside = inside_type = None
+    inside: str | None = None
+    inside_type = x_type
     if window.is_padded():
         flags = array_type(operand.shape, np.bool_)
         inside, inside_type = pad(ctx, ctx.full(True, flags), flags, window, False)
