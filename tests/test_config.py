@@ -2,6 +2,7 @@
 
 import contextlib
 import enum
+import importlib
 import os
 import pickle
 import subprocess
@@ -11,10 +12,11 @@ import threading
 import numpy as np
 import pytest
 
-from numlift import config as module
 from numlift import errors
 from numlift import flags as table
 from numlift.config import config, current, replace, update, watch
+
+module = importlib.import_module("numlift.config")  # nl.config is the object that users set
 
 
 @pytest.fixture(autouse=True)
