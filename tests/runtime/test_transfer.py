@@ -123,7 +123,6 @@ def test_values_out_of_range():
         ([[1], [1, 2]], ShapeError, "different lengths"),
         (np.ma.masked_array([1, 2], [True, False]), ArgumentError, "masked arrays"),
     ],
-    ids=str,
 )
 def test_refuses_values(value, kind, words):
     with pytest.raises(kind, match=words):
