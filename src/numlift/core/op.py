@@ -45,12 +45,16 @@ class Op:
     effects: frozenset[Any] = NO_EFFECTS
     axis_names: tuple[Any, ...] = ()
     """Named axes that the operation communicates over (collectives only)."""
+    open_ended: bool = False
+    """Whether it holds a loop whose number of steps depends on values."""
     broadcasts_scalars: ClassVar[bool] = False
     """Whether rank-0 operands stand for arrays of the result's shape."""
     memoise_type: ClassVar[bool] = True
     """Whether `out_type` is remembered for (operation, input types)."""
     linearize: ClassVar[Callable[..., Any] | None] = None
     """Own linearisation rule (higher-order operations), else `jvp` is used."""
+    run_eagerly: ClassVar[Callable[..., Any] | None] = None
+    """Evaluation on arrays without a program (calls of Python functions)."""
 
     if TYPE_CHECKING:
         of: ClassVar[Callable[..., Any]]

@@ -24,6 +24,19 @@ class Module:
         self._used: dict[str, int] = {}
         self.callbacks: list[Any] = []
 
+    def host_function(self, op: Any, make: Callable[[Any], Any]) -> int:
+        """Index among the module's host functions of the one that `make(op)` gives."""
+        for i, known in enumerate(self.callbacks):
+            if known.op is op:
+                return i
+        self.callbacks.append(make(op))
+        return len(self.callbacks) - 1
+
+    def declare(self, text: str) -> None:
+        """Add an operation at the level of the module, once."""
+        if text not in self.functions:
+            self.functions.append(text)
+
     def private(self, signature: str, body: str, hint: str) -> str:
         """Add a private function (or find one with the same text); returns its symbol name."""
         text = f"{signature} {{\n{body}\n}}"
@@ -48,7 +61,14 @@ class Module:
 
 
 class FunctionBuilder:
-    """Emits operations; every result gets a fresh name."""
+    """Emits operations; every result gets a fresh name.
+
+    Attributes:
+        token: the last token of ordered effects in this region, or None.
+        manual: whether each device runs this region on its own part (`shard_map`).
+    """
+
+    manual = False
 
     def __init__(self, module: Module):
         self.module = module
@@ -56,6 +76,13 @@ class FunctionBuilder:
         self.lines: list[str] = []
         self._count = 0
         self._constants: dict[tuple[str, str], str] = {}
+        self.token: str | None = None
+
+    def take_token(self) -> str:
+        """The token that the next ordered effect of this region must wait for."""
+        if self.token is None:
+            self.token = self.emit("stablehlo.create_token : !stablehlo.token")
+        return self.token
 
     def fresh(self) -> str:
         """A name that is not used yet in this function."""
@@ -144,11 +171,13 @@ class FunctionBuilder:
         names = [self.fresh() for _ in types]
         outer, self.lines = self.lines, []
         constants, self._constants = self._constants, {}
+        token, self.token = self.token, None
         results = body(self, names)
         end = terminator
         if results:
             end += f" {', '.join(results)} : {', '.join(t.mlir for t in result_types)}"
         lines, self.lines, self._constants = [*self.lines, end], outer, constants
+        self.token = token
         head = ", ".join(f"{n}: {t.mlir}" for n, t in zip(names, types, strict=True))
         label = f"^bb0({head}):\n" if types else ""
         return f"{{\n{label}{chr(10).join(lines)}\n}}"

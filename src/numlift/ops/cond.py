@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from .. import errors
 from ..core.graph import Graph
 from ..core.op import Linear
 from ..core.staging import trace_to_graph
@@ -18,6 +19,7 @@ from ..transforms.linearize import LinearizedGraph, linearize_graph
 from ..transforms.transpose import transpose_graph
 from ..transforms.vmap import vmap_graph
 from .call import HigherOrder, call_of
+from .callback import IO, ORDERED, TOKEN
 
 
 class Cond(HigherOrder):
@@ -124,6 +126,15 @@ class Cond(HigherOrder):
         self, size: int, index: Any, operands: list[Any], in_dims: Any, axis: Any
     ) -> tuple[Any, Any]:
         """The lanes choose differently: run all branches, then select."""
+        if IO in self.effects:
+            raise errors.VmapError(
+                errors.explain(
+                    "vmap of cond",
+                    "examples choose different branches, so all branches run, and with them an "
+                    "io_callback that not every example should call",
+                    try_="lax.map instead of vmap, or debug.callback",
+                )
+            )
         forced = (True,) * len(self.branches[0].outputs)
         results = [
             apply(call_of(vmap_graph(b, size, tuple(in_dims), forced, axis)[0]), *operands)
@@ -138,17 +149,30 @@ class Cond(HigherOrder):
 
     def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> list[str]:
         index, *args = operands
-        result_types = [t.physical for t in self.out_type()]
+        result_types: list[Any] = [t.physical for t in self.out_type()]
 
-        def region(graph: Graph) -> str:
-            return ctx.region([], lambda b, _: b.inline(graph, args), result_types)
+        ordered = ORDERED in self.effects
+        token = ctx.take_token() if ordered else None
+        if ordered:
+            result_types = [*result_types, TOKEN]
 
-        regions = ", ".join(region(b) for b in self.branches)
+        def branch(b: Any, graph: Graph) -> list[str]:
+            b.token = token
+            found = b.inline(graph, args)
+            return [*found, b.token] if ordered else found
+
+        regions = ", ".join(
+            ctx.region([], lambda b, _, g=g: branch(b, g), result_types) for g in self.branches
+        )
         texts = ", ".join(t.mlir for t in result_types)
-        return ctx.emit_many(
+        found = ctx.emit_many(
             f'"stablehlo.case"({index}) ({regions}) : (tensor<i32>) -> ({texts})',
             len(result_types),
         )
+        if ordered:
+            ctx.token = found[-1]
+            return found[:-1]
+        return found
 
 
 def cond_of(branches: tuple[Graph, ...]) -> Cond:

@@ -146,7 +146,7 @@ def plan_recomputation(
     graph: Graph, wanted: Sequence[Any], policy: Policy | None
 ) -> tuple[list[Var], list[Equation]]:
     """Values to keep, and the equations that compute `wanted` again from them and the inputs."""
-    keep: set[Any] = set()
+    keep: set[Any] = {v for eq in graph.equations if eq.op.effects for v in eq.outputs}
     if policy is not None:
         for eq in graph.equations:
             fields = {f: getattr(eq.op, f) for f in eq.op.fields}
