@@ -454,6 +454,6 @@ def cumlogsumexp(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
     Example:
         >>> import numpy as np
         >>> cumlogsumexp(np.float32([1000, 1000])).tolist()
-        [1000.0, 1000.693115234375]
+        [1000.0, 1000.6931762695312]
     """
     return _scan("cumlogsumexp", scans.CumLogSumExp, operand, axis, reverse)
