@@ -16,7 +16,7 @@ from ..runtime.placement import Placement, default_placement, placement, sharded
 from ..runtime.transfer import as_array, to_sharding
 from ..tree import raw_flatten, tree_broadcast, tree_flatten, tree_leaves
 from .door import door
-from .eager import number_check
+from .number_checks import NumberCheck
 from .program import Program, Recent, compile_graph
 from .shapes import abstract_type
 from .signature import Statics
@@ -130,7 +130,9 @@ class Jitted:
             )
             state = _state()
             if state.debug_nans or state.debug_infs:
-                program.check = number_check(f"jit({self.name})")
+                program.check = NumberCheck(
+                    f"jit({self.name})", traced.graph, traced.captured_arrays()
+                )
             found = Entry(program, traced.out_tree, _LEAF)
             if len(self.entries) >= self.traces.limit:
                 self.entries.pop(next(iter(self.entries)), None)

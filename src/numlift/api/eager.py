@@ -16,6 +16,7 @@ from ..core.tracing import EVAL, Tracer, leaked
 from ..runtime import xla
 from ..runtime.array import Array
 from ..runtime.transfer import as_array, constant
+from .number_checks import NumberCheck
 from .program import Program, compile_graph
 
 _programs: dict[tuple, Program] = {}
@@ -34,23 +35,23 @@ def execute(op: Op, args: Sequence[Any]) -> Any:
         program = None
     if program is None:
         return _execute_slowly(op, args)
-    if not program.plain:
-        buffers = program.arrange(buffers)
+    if not program.plain or program.check is not None:
+        results = program(args)
+        return results if op.multi else results[0]
     try:
         outs = program.run(buffers).consume_with_handlers(program.handlers)
     except xla.JaxRuntimeError:
         program.check_alive([x.buffer for x in args])
         raise
-    if program.check is None and not op.multi:
+    if not op.multi:
         return Array(outs[0], program.placements[0])
-    results = list(map(Array, outs, program.placements))
-    if program.check is not None:
-        program.check(results)
-    return results if op.multi else results[0]
+    return list(map(Array, outs, program.placements))
 
 
 def _execute_slowly(op: Op, args: Sequence[Any]) -> Any:
     arrays = [x if type(x) is Array else concrete(x, op.name) for x in args]
+    if op.run_eagerly is not None:
+        return op.run_eagerly(arrays)
     placements = [x.placement for x in arrays]
     key = (op, config.current(), *placements)
     programs: Any = _programs if op.memoise_type else op.__dict__.setdefault("programs", {})
@@ -63,7 +64,7 @@ def _execute_slowly(op: Op, args: Sequence[Any]) -> Any:
         graph = Graph(inputs, [Equation(op, inputs, outputs)], outputs, op.name)
         program = compile_graph(graph, placements, keep_unused=True, use_context_mesh=False)
         if config.current().debug_nans or config.current().debug_infs:
-            program.check = number_check(op.name)
+            program.check = NumberCheck(op.name, graph)
         if len(programs) >= _LIMIT:
             programs.clear()
         programs[key] = program
@@ -102,26 +103,6 @@ def _typed_scalar(dtype: Any, data: bytes, state: config.State) -> Array:
     return as_array(np.frombuffer(data, dtype)[0])
 
 
-def number_check(name: str) -> Any:
-    """Function that raises FloatingPointError if a result has NaN (or infinite) entries."""
-    state = config.current()
-
-    def check(results: Sequence[Array]) -> None:
-        for x in results:
-            if not x.type.inexact:
-                continue
-            values = x._numpy()
-            bad_nan = state.debug_nans and bool((values != values).any())
-            bad_inf = state.debug_infs and bool((abs(values) == float("inf")).any())
-            if bad_nan or bad_inf:
-                word = "NaN" if bad_nan else "infinity"
-                raise FloatingPointError(
-                    errors.explain(name, f"the result contains {word}", {"result": x.type})
-                )
-
-    return check
-
-
 def clear_caches() -> None:
     """Forget the programs of eager operations."""
     _programs.clear()
@@ -130,4 +111,4 @@ def clear_caches() -> None:
 
 EVAL.execute = execute
 
-__all__ = ["clear_caches", "concrete", "execute", "number_check"]
+__all__ = ["clear_caches", "concrete", "execute"]

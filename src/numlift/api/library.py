@@ -16,7 +16,7 @@ from ..runtime.transfer import as_array, constant
 from ..tree import raw_flatten
 from .dispatch import Entry
 from .door import door
-from .eager import number_check
+from .number_checks import NumberCheck
 from .program import Program, compile_graph
 from .tracing import trace_function
 
@@ -131,7 +131,9 @@ class _Slow:
         )
         state = _state()
         if state.debug_nans or state.debug_infs:
-            program.check = number_check(self.function.__name__)
+            program.check = NumberCheck(
+                self.function.__name__, traced.graph, traced.captured_arrays()
+            )
         return Entry(program, traced.out_tree, _LEAF)
 
     def _fast_key(self, args: Any, kwargs: Any) -> tuple[Any, list[Any]]:

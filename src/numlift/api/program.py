@@ -76,8 +76,9 @@ class Program:
         kept: indices of the arguments that the executable takes, or None for all.
         moves: (position among the kept, placement it must be moved to) pairs; often empty.
         leading: buffers of captured arrays, passed before the arguments.
-        plain: True if kept, moves and leading need no attention.
-        check: None, or a function called with the results (debug_nans).
+        plain: True if kept, moves, leading and callbacks need no attention.
+        callbacks: host functions that the program calls; it is then run to its end at once.
+        check: None, or a function called with results and arguments (debug_nans).
     """
 
     __slots__ = (
@@ -88,6 +89,7 @@ class Program:
         "moves",
         "leading",
         "plain",
+        "callbacks",
         "check",
         "executable",
         "arg_placements",
@@ -101,18 +103,25 @@ class Program:
         kept: Sequence[int] | None,
         moves: Sequence[tuple[int, Placement]],
         leading: Sequence[Any],
+        callbacks: Sequence[Any] = (),
     ):
         self.executable, self.arg_placements = executable, arg_placements
         self.run = executable.execute
         self.placements = list(placements)
         self.handlers = [p.handler for p in placements]
         self.kept, self.moves, self.leading = kept, list(moves), list(leading)
-        self.plain = kept is None and not moves and not leading
+        self.callbacks = list(callbacks)
+        self.plain = kept is None and not moves and not leading and not callbacks
         self.check: Any = None
 
     def __call__(self, leaves: Sequence[Array]) -> list[Array]:
         """Run on arrays whose placements are those that the program was compiled for."""
         args = [x.buffer for x in leaves]
+        if self.callbacks:
+            results = self.run_to_end(args)
+            if self.check is not None:
+                self.check(results, leaves)
+            return results
         try:
             outs = self.run(args if self.plain else self.arrange(args))
             results = list(map(Array, outs.consume_with_handlers(self.handlers), self.placements))
@@ -120,8 +129,42 @@ class Program:
             self.check_alive(args)
             raise
         if self.check is not None:
-            self.check(results)
+            self.check(results, leaves)
         return results
+
+    def run_to_end(self, args: Sequence[Any]) -> list[Array]:
+        """Run a program with callbacks and wait until all of them have happened.
+
+        Raises:
+            Exception: what a callback raised, with its own traceback.
+        """
+        try:
+            outs = self.executable.loaded.execute_sharded(self.arrange(args), with_tokens=True)
+            token = outs.consume_token()
+            results = list(map(Array, outs.consume_with_handlers(self.handlers), self.placements))
+            token.block_until_ready()
+            for x in results:
+                x.block_until_ready()
+            return results
+        except xla.JaxRuntimeError:
+            error = self.callback_error()
+            if error is None:
+                self.check_alive(args)
+                raise
+        # Raised outside of the handler, so that the error keeps its own context and cause.
+        try:
+            raise error
+        finally:
+            del error
+
+    def callback_error(self) -> BaseException | None:
+        """The first exception of a callback that the caller has not got yet."""
+        found = None
+        for function in self.callbacks:
+            if function.errors:
+                found = found or function.errors[0]
+                function.errors.clear()
+        return found
 
     def check_alive(self, args: Sequence[Any]) -> None:
         """Raise DeletedBufferError if a buffer that the program needs was deleted."""
@@ -238,7 +281,13 @@ class Plan:
             if have.sharding != target.sharding
         ]
         return Program(
-            executable, self.placements, self._results(executable), self.kept, moves, leading
+            executable,
+            self.placements,
+            self._results(executable),
+            self.kept,
+            moves,
+            leading,
+            self.callbacks,
         )
 
     def _results(self, executable: Executable) -> list[Placement]:
