@@ -13,15 +13,18 @@ from ..api.tracing import TracedFunction, name_of
 from ..api.vmap import vmap
 from ..core.tracing import Tracer, apply, type_of
 from ..core.types import ArrayType, array_type
-from ..ops.compare import lt
+from ..ops.bounded_while import BoundedWhile
+from ..ops.call import call_of
+from ..ops.compare import ge, lt
+from ..ops.elementwise_binary import and_
 from ..ops.scan import Scan
 from ..ops.shape import Concatenate
 from ..ops.slicing import Slice
 from ..ops.while_loop import While
 from ..sharding import rules
-from ..structural.arith import add, convert
+from ..structural.arith import add, complex_, convert, imag, mul, real, select
 from ..structural.shape import reshape
-from ..tree import keystr, tree_flatten, tree_flatten_with_path, tree_leaves, tree_unflatten
+from ..tree import keystr, tree_flatten, tree_flatten_with_path, tree_leaves, tree_map, tree_unflatten
 from .staging import operands_of, trace_body
 
 
@@ -241,32 +244,53 @@ def _take_row(x: Any, i: int) -> Any:
 
 
 def while_loop(
-    cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], init_val: Any
+    cond_fun: Callable[[Any], Any],
+    body_fun: Callable[[Any], Any],
+    init_val: Any,
+    *,
+    max_steps: int | None = None,
 ) -> Any:
     """Repeat ``val = body_fun(val)`` while ``cond_fun(val)`` is true.
 
-    Differentiable in forward mode; reverse mode needs a known number of steps (`scan`).
+    Differentiable in forward mode; in reverse mode, too, if `max_steps` is given. Then the gradient
+    keeps about 2 sqrt(max_steps) values of `val` and computes every step three times (two-level
+    checkpointing); steps that are not taken cost nothing, in both directions. A gradient of a
+    gradient keeps every value.
 
     Args:
         cond_fun: value -> bool scalar.
         body_fun: value -> value of the same structure, shapes and dtypes.
         init_val: initial value, a pytree.
+        max_steps: bound on the number of steps. A loop that has not ended by then is stopped; its
+            floating-point results and their derivatives are NaN, so that a bound that is too low
+            is seen; integers and bools are those of the last step. To stop there on purpose, count
+            the steps in `val` and test the count in `cond_fun`.
+
+    Returns:
+        The last value.
+
+    Raises:
+        DTypeError, TreeError: the value changes its type, or `cond_fun` returns no bool scalar.
+        GradError: reverse mode without `max_steps`.
 
     Example:
         >>> import numlift as nl
         >>> print(nl.lax.while_loop(lambda x: x < 100.0, lambda x: x * 3.0, 1.0))
+        243.0
+        >>> tripled = lambda x: nl.lax.while_loop(
+        ...     lambda x: x < 100.0, lambda x: x * 3.0, x, max_steps=50
+        ... )
+        >>> print(nl.grad(tripled)(1.0))
         243.0
     """
     if not callable(cond_fun) or not callable(body_fun):
         raise errors.ArgumentError(
             errors.explain("while_loop", "cond_fun and body_fun must be functions")
         )
+    limit = None if max_steps is None else _step_limit(max_steps)
     carry, tree = operands_of(init_val, "while_loop: init_val")
     if config.current().disable_jit:
-        value = init_val
-        while cond_fun(value):
-            value = body_fun(value)
-        return value
+        return _while_in_python(cond_fun, body_fun, init_val, limit)
 
     def trace(values: list[Any]) -> tuple[TracedFunction, list[ArrayType], Any]:
         args = (tree_unflatten(tree, values),)
@@ -286,11 +310,56 @@ def while_loop(
                 try_="np.any(...) or np.all(...) of an array of bools",
             )
         )
-    key = ("while op", test.graph, len(test.captured), len(body.captured))
-    op = body.graph.cached(
-        key, lambda: While(test.graph, body.graph, len(test.captured), len(body.captured))
-    )
-    return tree_unflatten(tree, apply(op, *test.captured, *body.captured, *carry))
+    n_c, n_b = len(test.captured), len(body.captured)
+    kind, more = (While, ()) if limit is None else (BoundedWhile, (limit,))
+    key = ("while op", test.graph, n_c, n_b, *more)
+    op = body.graph.cached(key, lambda: kind(test.graph, body.graph, n_c, n_b, *more))
+    outs = apply(op, *test.captured, *body.captured, *carry)
+    if limit is not None:
+        *outs, steps = outs
+        (goes_on,) = apply(call_of(test.graph, True), *test.captured, *outs)
+        exceeded = apply(and_, goes_on, apply(ge, steps, np.int32(limit)))
+        outs = [_nan_if(exceeded, x) for x in outs]
+    return tree_unflatten(tree, outs)
+
+
+def _step_limit(max_steps: Any) -> int:
+    try:
+        limit = operator.index(max_steps)
+    except TypeError:
+        limit = -1
+    if not 0 <= limit < 2**31:
+        raise errors.ValueArgumentError(
+            errors.explain(
+                "while_loop",
+                "max_steps must be an int that is known while tracing, in [0, 2**31)",
+                {"max_steps": max_steps},
+            )
+        )
+    return limit
+
+
+def _while_in_python(cond_fun: Any, body_fun: Any, value: Any, limit: int | None) -> Any:
+    """while_loop under disable_jit: a Python loop, for debugging."""
+    steps = 0
+    while cond_fun(value):
+        if steps == limit:
+            return tree_map(lambda x: _nan_if(True, x), value)
+        value = body_fun(value)
+        steps += 1
+    return value
+
+
+def _nan_if(exceeded: Any, x: Any) -> Any:
+    """`x`, or NaN with a NaN derivative; only inexact values."""
+    t = type_of(x)
+    if not t.inexact:
+        return x
+    if t.kind == "c":
+        parts = (_nan_if(exceeded, apply(real, x)), _nan_if(exceeded, apply(imag, x)))
+        return apply(complex_, *parts)
+    number = t.dtype.type
+    return apply(mul, x, apply(select, exceeded, number(1), number(np.nan)))
 
 
 def fori_loop(

@@ -13,6 +13,12 @@ from ..transforms.jvp import jvp_graph
 from ..transforms.linearize import linearize_graph
 from ..transforms.transpose import transpose_graph
 from ..transforms.vmap import Batch, vmap_graph
+from .callback import ORDERED
+
+
+def open_ended(graph: Graph) -> bool:
+    """Whether a graph holds a loop whose number of steps depends on values."""
+    return graph.cached("open ended", lambda: any(eq.op.open_ended for eq in graph.equations))
 
 
 class HigherOrder(Op):
@@ -20,6 +26,21 @@ class HigherOrder(Op):
 
     multi = True
     memoise_type = False
+
+    def graphs(self) -> list[Graph]:
+        """The graphs among the parameters."""
+        found: list[Graph] = []
+        for field in self.fields:
+            value = getattr(self, field)
+            for x in value if isinstance(value, tuple) else (value,):
+                if isinstance(x, Graph):
+                    found.append(x)
+        return found
+
+    @property
+    def open_ended(self) -> bool:  # type: ignore[override]
+        """Whether one of the graphs holds a loop whose number of steps depends on values."""
+        return any(open_ended(g) for g in self.graphs())
 
     def physical(self, *types: ArrayType) -> Op:
         return self
@@ -95,7 +116,8 @@ class Call(HigherOrder):
         return apply(call_of(graph, self.inline), *args), out_dims
 
     def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> list[str]:
-        if self.inline or len(self.graph.equations) <= 2:
+        # Tokens of ordered effects do not cross the border of a function.
+        if self.inline or len(self.graph.equations) <= 2 or ORDERED in self.effects:
             return ctx.inline(self.graph, operands)
         return ctx.call(self.graph, operands)
 

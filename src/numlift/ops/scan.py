@@ -19,10 +19,12 @@ from ..structural.arith import add
 from ..structural.families import move_batch
 from ..structural.shape import full
 from ..transforms.jvp import instantiate, jvp_graph, tangent_type
-from ..transforms.linearize import linearize_graph
 from ..transforms.transpose import transpose_graph
 from ..transforms.vmap import place_batch, vmap_graph
-from .call import HigherOrder
+from .call import HigherOrder, open_ended
+from .callback import ORDERED, TOKEN
+from .scan_counts import counts_by_lane, masked_body
+from .scan_linear import LinearScan
 
 Flags = tuple[bool, ...]
 
@@ -49,6 +51,8 @@ class Scan(HigherOrder):
     """carry, y[i] = body(consts, carry, x[i]) for i = 0 .. length-1 (or backwards).
 
     Inputs are consts, carry, xs in this order; results are the last carry and the stacked ys.
+    If `counted`, the first const is the number of steps to take, an int32 scalar in [0, length]:
+    the loop takes steps 0 .. count-1 (backwards if `reverse`), and later ys are zero.
     """
 
     name = "scan"
@@ -58,6 +62,7 @@ class Scan(HigherOrder):
     n_consts: int
     n_carry: int
     unroll: int = 1
+    counted: bool = False
 
     def __init__(
         self,
@@ -67,9 +72,15 @@ class Scan(HigherOrder):
         n_consts: int,
         n_carry: int,
         unroll: int = 1,
+        counted: bool = False,
     ):
-        super().__init__(body, length, reverse, n_consts, n_carry, unroll)
+        super().__init__(body, length, reverse, n_consts, n_carry, unroll, counted)
         self.effects, self.axis_names = body.effects, body.axis_names
+
+    @property
+    def open_ended(self) -> bool:  # type: ignore[override]
+        """Whether the number of steps depends on values."""
+        return self.counted or open_ended(self.body)
 
     def parts(self, values: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
         """Split inputs into consts, carry and xs."""
@@ -82,8 +93,8 @@ class Scan(HigherOrder):
         """The same loop around another body."""
         back = self.reverse if reverse is None else reverse
         return body.cached(
-            ("scan", self.length, back, n_consts, n_carry, self.unroll),
-            lambda: Scan(body, self.length, back, n_consts, n_carry, self.unroll),
+            ("scan", self.length, back, n_consts, n_carry, self.unroll, self.counted),
+            lambda: Scan(body, self.length, back, n_consts, n_carry, self.unroll, self.counted),
         )
 
     def out_type(self, *types: ArrayType) -> list[ArrayType]:
@@ -121,62 +132,13 @@ class Scan(HigherOrder):
         self, primals: Sequence[Any], tangents: Sequence[Any]
     ) -> tuple[Any, Any]:
         """Primal loop that keeps residuals, and a linear loop over them."""
-        k, n_out = self.n_carry, len(self.body.outputs)
-        consts, carry, xs = self.parts([d is not None for d in tangents])
-        while True:
-            active = (*consts, *carry, *xs)
-            split = linearize_graph(self.body, active, (*carry, *([False] * (n_out - k))))
-            grown = [a or b for a, b in zip(carry, split.out_active[:k], strict=True)]
-            if grown == carry:
-                break
-            carry = grown
-        out_active = split.out_active
-        # A residual that is a const or an x needs no storing; a carry or a new value is a y.
-        c, first_x = self.n_consts, self.n_consts + k
-        stored = [i for i in split.residual_inputs if i is not None and c <= i < first_x]
-        primal = split.primal.cached(
-            ("scan residuals", tuple(stored)),
-            lambda: Graph(
-                split.primal.inputs,
-                split.primal.equations,
-                [*split.primal.outputs, *(split.primal.inputs[i] for i in stored)],
-                split.primal.name,
-            ),
-        )
-        found = apply(self.with_body(primal, c, k), *primals)
-        n_new = len(split.primal.outputs) - n_out
-        new, kept = iter(found[n_out : n_out + n_new]), iter(found[n_out + n_new :])
-        invariant: list[Any] = []
-        stacks: list[Any] = []
-        const_at: list[int] = []
-        stack_at: list[int] = []
-        for position, i in enumerate(split.residual_inputs):
-            if i is not None and i < c:
-                invariant.append(primals[i])
-                const_at.append(position)
-                continue
-            stack_at.append(position)
-            stacks.append(next(new) if i is None else primals[i] if i >= first_x else next(kept))
-        n_res = len(split.residual_inputs)
-        n_dc, n_dk = sum(consts), sum(carry)
-        d_carry = list(range(n_res + n_dc, n_res + n_dc + n_dk))
-        ins = [*const_at, *range(n_res, n_res + n_dc), *d_carry, *stack_at]
-        ins += range(n_res + n_dc + n_dk, len(split.tangent.inputs))
-        tangent = split.tangent.cached(
-            ("tangent scan", tuple(ins)),
-            lambda: rearranged(split.tangent, ins, range(len(split.tangent.outputs))),
-        )
-        scan = self.with_body(tangent, len(invariant) + n_dc, n_dk)
-        d_consts, d_init, d_xs = self.parts(tangents)
-        _, init, _ = self.parts(primals)
-        args = [*invariant, *(d for d in d_consts if d is not None)]
-        args += [
-            instantiate(d, type_of(x)) for d, x, a in zip(d_init, init, carry, strict=True) if a
-        ]
-        args += [*stacks, *(d for d in d_xs if d is not None)]
-        d_found = apply(scan, *args)
-        rest = iter(d_found)
-        return found[:n_out], [next(rest) if a else None for a in out_active]
+        parts = self.linear(tuple(d is not None for d in tangents))
+        found = apply(parts.primal, *primals)
+        return found[: len(self.body.outputs)], parts.tangents(found, primals, tangents)
+
+    def linear(self, active: Flags) -> LinearScan:
+        """How the loop is linearised in the active inputs."""
+        return self.body.cached(("linear scan", self, active), lambda: LinearScan(self, active))
 
     # ---- transposition -----------------------------------------------------------------------
 
@@ -257,6 +219,10 @@ class Scan(HigherOrder):
     def batch(
         self, size: int, args: Sequence[Any], dims: Sequence[int | None], axis: Any
     ) -> tuple[Any, Any]:
+        if self.counted and dims[0] is not None:
+            args, dims = counts_by_lane(self, args, dims)
+            masked = self.with_body(masked_body(self), self.n_consts + 1, self.n_carry)
+            return masked.batch(size, args, dims, axis)
         consts, carry, xs = self.parts([d is not None for d in dims])
         k, n_out = self.n_carry, len(self.body.outputs)
         while True:
@@ -291,10 +257,12 @@ class Scan(HigherOrder):
             return [*carry, *(ctx.full(0, t) for t in y_types)]
         ys = [ctx.full(0, t) for t in y_types]
         x_types = [t.physical for t in types[self.n_consts + self.n_carry :]]
-        steps = max(1, min(self.unroll, self.length))
+        steps = 1 if self.counted else max(1, min(self.unroll, self.length))
         rounds, left = divmod(self.length, steps)
         index = array_type((), np.int32)
         first = ctx.full(self.length - 1 if self.reverse else 0, index)
+        if self.counted and self.reverse:
+            first = ctx.emit(f"stablehlo.subtract {consts[0]}, {ctx.full(1, index)} : {index.mlir}")
 
         def one(
             b: Any, i: str, cs: list[str], ks: list[str], xs_: list[str], ys_: list[str]
@@ -309,7 +277,7 @@ class Scan(HigherOrder):
             i = b.emit(f"stablehlo.add {i}, {step} : {index.mlir}")
             return i, found[: self.n_carry], new_ys
 
-        if rounds > 1:
+        if rounds > 1 or self.counted:
             state = [first, *consts, *carry, *xs, *ys]
             k_types = self.body.in_types[self.n_consts : self.n_consts + self.n_carry]
             state_types = [
@@ -327,9 +295,8 @@ class Scan(HigherOrder):
 
             def test(b: Any, names: list[str]) -> list[str]:
                 end = self.length - rounds * steps - 1 if self.reverse else rounds * steps
-                if self.reverse:
-                    end = self.length - 1 - rounds * steps
-                limit = b.full(end, index)
+                counted = self.counted and not self.reverse
+                limit = names[1] if counted else b.full(end, index)
                 word = "GT" if self.reverse else "LT"
                 return [
                     b.emit(
@@ -344,7 +311,8 @@ class Scan(HigherOrder):
                     i, ks, ys_ = one(b, i, cs, ks, xs_, ys_)
                 return [i, *cs, *ks, *xs_, *ys_]
 
-            found = emit_while(ctx, state, state_types, test, do)
+            ordered = ORDERED in self.effects
+            found = emit_while(ctx, state, state_types, test, do, ordered)
             first, consts, carry, xs, ys = unpack(found)
         else:
             left = self.length
@@ -353,16 +321,39 @@ class Scan(HigherOrder):
         return [*carry, *ys]
 
 
-def emit_while(ctx: Any, state: list[str], types: list[ArrayType], test: Any, do: Any) -> list[str]:
-    """A stablehlo.while over `state`; returns the names of its results."""
+def emit_while(
+    ctx: Any, state: list[str], types: list[Any], test: Any, do: Any, ordered: bool = False
+) -> list[str]:
+    """A stablehlo.while over `state`; returns the names of its results.
+
+    With ordered effects inside, their token travels along as the last value of the state.
+    """
+    if ordered:
+        state, types = [*state, ctx.take_token()], [*types, TOKEN]
+        test, do = _with_token(test, False), _with_token(do, True)
     bools = array_type((), np.bool_)
     cond = ctx.region(types, test, [bools])
     body = ctx.region(types, do, types)
     texts = ", ".join(t.mlir for t in types)
-    return ctx.emit_many(
+    found = ctx.emit_many(
         f'"stablehlo.while"({", ".join(state)}) ({cond}, {body}) : ({texts}) -> ({texts})',
         len(state),
     )
+    if ordered:
+        ctx.token = found[-1]
+        return found[:-1]
+    return found
+
+
+def _with_token(body: Any, returned: bool) -> Any:
+    """A region's body that starts with the token in its last argument."""
+
+    def run(b: Any, names: list[str]) -> list[str]:
+        b.token = names[-1]
+        found = body(b, names[:-1])
+        return [*found, b.token] if returned else found
+
+    return run
 
 
 def type_of_input(x: Any) -> ArrayType:

@@ -18,6 +18,7 @@ from ..structural.shape import ReduceSum, broadcast
 from ..transforms.jvp import instantiate, jvp_graph
 from ..transforms.vmap import batched_type, place_batch, vmap_graph
 from .call import HigherOrder
+from .callback import DEBUG, IO, ORDERED, quiet
 from .scan import emit_while, rearranged
 
 
@@ -40,8 +41,12 @@ class While(HigherOrder):
 
     def parts(self, values: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
         """Split inputs into condition consts, body consts and carry."""
-        c, b = self.n_condition, self.n_condition + self.n_body
-        return list(values[:c]), list(values[c:b]), list(values[b:])
+        return while_parts(self, values)
+
+    @property
+    def open_ended(self) -> bool:  # type: ignore[override]
+        """Always: the number of steps depends on values."""
+        return True
 
     def out_type(self, *types: ArrayType) -> list[ArrayType]:
         return self.body.out_types
@@ -49,17 +54,13 @@ class While(HigherOrder):
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         _, d_consts, d_carry = self.parts(tangents)
         consts = [d is not None for d in d_consts]
-        carry = [d is not None for d in d_carry]
+        body, carry = jvp_body(self.body, consts, [d is not None for d in d_carry])
         k = len(carry)
-        while True:
-            active = (*consts, *carry)
-            body, out_active = jvp_graph(self.body, active, tuple(carry))
-            grown = [a or b for a, b in zip(carry, out_active, strict=True)]
-            if grown == carry:
-                break
-            carry = grown
-        loop = self.body.cached(
-            ("jvp while", self.condition, active), lambda: self._jvp_loop(body, consts, carry)
+        extra = [t for t, a in zip(self.body.out_types, carry, strict=True) if a]
+        n_b = self.n_body + sum(consts)
+        loop = body.cached(
+            ("jvp while", self.condition, self.n_condition),
+            lambda: While(with_unused(self.condition, extra), body, self.n_condition, n_b),
         )
         c_args, b_args, init = self.parts(primals)
         d_init = [
@@ -71,24 +72,23 @@ class While(HigherOrder):
         rest = iter(found[k:])
         return found[:k], [next(rest) if a else None for a in carry]
 
-    def _jvp_loop(self, body: Graph, consts: list[bool], carry: list[bool]) -> While:
-        n_b, k = self.n_body, len(carry)
-        n_dc = sum(consts)
-        d_c = range(n_b + k, n_b + k + n_dc)
-        d_k = range(n_b + k + n_dc, n_b + k + n_dc + sum(carry))
-        ordered = rearranged(
-            body, [*range(n_b), *d_c, *range(n_b, n_b + k), *d_k], range(len(body.outputs))
-        )
-        extra = [t for t, a in zip(self.body.out_types, carry, strict=True) if a]
-        condition = _with_unused(self.condition, extra)
-        return While(condition, ordered, self.n_condition, n_b + n_dc)
-
     def linearize(  # type: ignore[override]
         self, primals: Sequence[Any], tangents: Sequence[Any]
     ) -> tuple[Any, Any]:
         """Run the loop now; the tangent loop (written down) runs it again with tangents."""
+        if IO in self.effects:
+            raise errors.GradError(
+                errors.explain(
+                    "grad of while_loop",
+                    "the loop would run twice, and with it an io_callback inside",
+                    try_="nl.jvp, lax.scan, or debug.callback for a callback without results",
+                )
+            )
         outs = apply(self, *primals)
-        _, d_outs = self.jvp(primals, tangents)
+        again = self
+        if DEBUG in self.effects:
+            again = While(quiet(self.condition), quiet(self.body), self.n_condition, self.n_body)
+        _, d_outs = again.jvp(primals, tangents)
         return outs, d_outs
 
     def transpose(self, ct: Any, *inputs: Any) -> Sequence[Any]:
@@ -96,7 +96,8 @@ class While(HigherOrder):
             errors.explain(
                 "grad of while_loop",
                 "reverse mode needs a loop whose number of steps is known while tracing",
-                try_="lax.scan, lax.fori_loop with int bounds, or forward mode (nl.jvp, nl.jacfwd)",
+                try_="max_steps=N (a bound) makes while_loop differentiable; or lax.scan, fori_loop "
+                "with int bounds, or forward mode (nl.jvp, nl.jacfwd)",
             )
         )
 
@@ -125,6 +126,15 @@ class While(HigherOrder):
         ]
         n_b = self.n_body
         if test_dim is not None:
+            if IO in self.effects:
+                raise errors.VmapError(
+                    errors.explain(
+                        "vmap of while_loop",
+                        "examples stop at different steps, so an io_callback inside would also be "
+                        "called for examples that are done",
+                        try_="lax.map instead of vmap, or debug.callback",
+                    )
+                )
             key = ("batched while", self.condition, size, tuple(c_dims), tuple(b_dims), axis)
             loop = self.body.cached(key, lambda: self._per_lane(condition, body, size, c_dims))
             body_args = [*moved, *body_args]
@@ -174,10 +184,41 @@ class While(HigherOrder):
         def do(b: Any, names: list[str]) -> list[str]:
             return [*names[: n_c + n_b], *b.inline(self.body, names[n_c:])]
 
-        return emit_while(ctx, operands, all_types, test, do)[n_c + n_b :]
+        ordered = ORDERED in self.effects
+        return emit_while(ctx, operands, all_types, test, do, ordered)[n_c + n_b :]
 
 
-def _with_unused(graph: Graph, types: Sequence[ArrayType]) -> Graph:
+def while_parts(loop: Any, values: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
+    """Split inputs of a while loop into condition consts, body consts and carry."""
+    c, b = loop.n_condition, loop.n_condition + loop.n_body
+    return list(values[:c]), list(values[c:b]), list(values[b:])
+
+
+def jvp_body(body: Graph, consts: list[bool], carry: list[bool]) -> tuple[Graph, list[bool]]:
+    """(consts, d consts, carry, d carry) -> (carry, d carry), and which carries have tangents.
+
+    Args:
+        body: (consts, carry) -> carry.
+        consts, carry: which inputs have a tangent at first.
+    """
+    while True:
+        active = (*consts, *carry)
+        made, out_active = jvp_graph(body, active, tuple(carry))
+        grown = [a or b for a, b in zip(carry, out_active, strict=True)]
+        if grown == carry:
+            break
+        carry = grown
+    n_b, k, n_dc = len(consts), len(carry), sum(consts)
+    d_c = range(n_b + k, n_b + k + n_dc)
+    d_k = range(n_b + k + n_dc, n_b + k + n_dc + sum(carry))
+    order = [*range(n_b), *d_c, *range(n_b, n_b + k), *d_k]
+    ordered = made.cached(
+        "while order", lambda: rearranged(made, order, range(len(made.outputs)))
+    )
+    return ordered, carry
+
+
+def with_unused(graph: Graph, types: Sequence[ArrayType]) -> Graph:
     """The graph with further inputs that it does not use."""
     made, _ = trace_to_graph(
         lambda *xs: graph.run(current.get().apply, xs[: len(graph.inputs)]),
