@@ -424,6 +424,8 @@ def out_sharding(t: Any, order: tuple[Any, ...], mesh: Mesh | None, wanted: Any)
         return SingleDeviceSharding(order[0])
     if t.sharding is not None:
         return NamedSharding(mesh, t.sharding.spec)
+    if mesh.are_all_axes_explicit:
+        return NamedSharding(mesh, PartitionSpec())  # what a type without sharding says
     return None
 
 

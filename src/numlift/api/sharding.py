@@ -56,6 +56,8 @@ def _inside(function: str, x: Any, place: Any) -> Any:
     _check_divides(function, x, sharding)
     if sharding.mesh.explicit_axes:
         shown = sharded_type(type_of(x), sharding).sharding
+        if shown is None:  # replicated
+            shown = NamedSharding(sharding.mesh.abstract_mesh, PartitionSpec())
         return apply(Reshard.of(shown), x)
     return apply(Constrain.of(sharding), x)
 

@@ -82,7 +82,8 @@ def array_type(
         shape: tuple of non-negative ints.
         dtype: anything `numpy.dtype` accepts, or a `KeyDType`.
         weak_type: True for values that come from Python scalars.
-        sharding: a `NamedSharding` with Explicit axes, or None.
+        sharding: a `NamedSharding` with Explicit axes, or None. A spec without mesh axes is the
+            same as None: replicated.
     """
     key = (shape, dtype, weak_type, sharding)
     try:
@@ -93,6 +94,8 @@ def array_type(
         return known
     if not isinstance(dtype, KeyDType):
         dtype = np.dtype(dtype)
+    if sharding is not None and not sharding.spec.axes():
+        sharding = None
     key = (tuple(shape), dtype, bool(weak_type), sharding)
     with _lock:
         known = _interned.get(key)

@@ -170,10 +170,9 @@ class DotGeneral(Bilinear):
         ascending = sorted(other_contract)
         origin = [*batch, *free, *(contract[other_contract.index(r)] for r in ascending)]
         order = tuple(origin.index(a) for a in range(linear.ndim))
-        sharding = linear.sharding
-        if sharding is not None:
-            spec = rules.spec_of(linear)
-            sharding = rules.named(sharding.mesh, [spec[a] for a in origin])
+        # The cotangent is placed as its operand is, replicated if that has no sharding.
+        spec, mesh = rules.spec_of(linear), rules.mesh_of([linear, type_of(ct), type_of(other)])
+        sharding = rules.named(mesh, [spec[a] for a in origin])
         op = DotGeneral.of(
             summed, other_free, tuple(range(nb)), other_batch, self._flipped(left),
             linear.dtype, sharding,

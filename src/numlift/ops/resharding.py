@@ -51,10 +51,8 @@ class Reshard(Structural):
         return types[0].update(sharding=self.sharding)
 
     def transpose(self, ct: Any, *inputs: Any) -> Sequence[Any]:
-        sharding = inputs[0].type.sharding
-        if sharding is None:
-            sharding = rules.named(self.sharding.mesh, ())
-        return (apply(Reshard.of(sharding), ct),)
+        spec = rules.spec_of(inputs[0].type)
+        return (apply(Reshard.of(rules.named(self.sharding.mesh, spec)), ct),)
 
     def vmap(self, size: int, args: Sequence[Any], dims: Sequence[int | None]) -> tuple[Any, Any]:
         x = batch_first(args[0], dims[0], size)

@@ -42,8 +42,9 @@ class Lowering(FunctionBuilder):
                 env[eq.outputs[0]] = result
             if self.module.mesh is not None:
                 for v in eq.outputs:
-                    if v.type.sharding is not None:
-                        env[v] = self.constrain(env[v], v.type)
+                    sharding = v.type.sharding or getattr(op, "sharding", None)
+                    if sharding is not None:
+                        env[v] = self.constrain(env[v], v.type, sharding)
         return [self._operand(a, env) for a in graph.outputs]
 
     def _operand(self, atom: Atom, env: dict[Any, str]) -> str:
@@ -60,9 +61,9 @@ class Lowering(FunctionBuilder):
             return self.full(atom.value, wide)
         return self.broadcast(env[atom], t.physical, wide.physical, range(0))
 
-    def constrain(self, name: str, type_: ArrayType) -> str:
-        """Pin the sharding that an Explicit type promises."""
-        inner = sdy_spec_text(type_.sharding.spec, type_.physical.ndim)
+    def constrain(self, name: str, type_: ArrayType, sharding: Any) -> str:
+        """Pin the sharding that an Explicit type, or the operation, promises."""
+        inner = sdy_spec_text(sharding.spec, type_.physical.ndim)
         return self.emit(f"sdy.sharding_constraint {name} {inner} : {type_.mlir}")
 
     def call(self, graph: Graph, operands: Sequence[str]) -> list[str]:
