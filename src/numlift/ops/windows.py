@@ -23,6 +23,7 @@ from ..structural.families import batch_first, check_kind
 from ..structural.shape import full, reshape
 from ..transforms.jvp import jvp_flat
 from ..transforms.vmap import vmap_flat
+from .apart import apart
 from .identities import accumulator, highest, lowest
 from .reduce_by import reduce_by_tree
 from .shape import Concatenate, Pad
@@ -345,28 +346,36 @@ class SelectAndScatterAdd(_Selecting):
         window = self.window
         wide_source = array_type(source.shape, wide.dtype)
         given = ctx.convert(operands[0], source, wide_source)
-        x, x_type = pad(ctx, operands[1], operand, window, self.fill(operand.dtype))
-        padded = array_type(x_type.shape, wide.dtype)
+        padded = array_type(window.padded_shape(out.shape), wide.dtype)
         if window_size(window) > MOST_SLICES:
+            x, x_type = pad(ctx, operands[1], operand, window, self.fill(operand.dtype))
             made = self._lower_native(ctx, x, given, x_type, wide_source, padded)
         else:
-            made = self._lower_slices(ctx, x, given, x_type, operand, wide_source, padded)
+            made = self._lower_slices(ctx, operands[1], given, operand, wide_source, padded)
         return ctx.convert(unpad(ctx, made, padded, wide, window), wide, out)
 
     def _lower_slices(
-        self, ctx: Any, x: str, given: str, x_type: ArrayType, operand: ArrayType,
-        source: ArrayType, padded: ArrayType,
-    ) -> str:  # fmt: skip
-        index, bools = array_type(source.shape, np.int32), array_type(source.shape, np.bool_)
-        positions: list[tuple[int, ...]] = []
-        winner = ctx.full(0, index)
-        for position, _, take in _contest(ctx, x, x_type, operand, source, self):
-            if take is not None:
-                here = ctx.full(len(positions), index)
-                winner = ctx.emit(
-                    f"stablehlo.select {take}, {here}, {winner} : {bools.mlir}, {index.mlir}"
-                )
-            positions.append(position)
+        self, ctx: Any, x: str, given: str, operand: ArrayType, source: ArrayType, padded: ArrayType
+    ) -> str:
+        index, bools = array_type(source.shape, np.int8), array_type(source.shape, np.bool_)
+        positions = list(self.window.positions())
+
+        def decide(c: Any, names: list[str]) -> list[str]:
+            """Which position wins in each window."""
+            fill = self.fill(operand.dtype)
+            padded_x, x_type = pad(c, names[0], operand, self.window, fill)
+            winner = c.full(0, index)
+            contest = _contest(c, padded_x, x_type, operand, source, self)
+            for k, (_, _, take) in enumerate(contest):
+                if take is not None:
+                    here = c.full(k, index)
+                    winner = c.emit(
+                        f"stablehlo.select {take}, {here}, {winner} : {bools.mlir}, {index.mlir}"
+                    )
+            return [winner]
+
+        # Fused, XLA would decide the contest again for every element it may go to.
+        (winner,) = apart(ctx, "winners", [x], [operand], [index], decide)
         zero, total = ctx.full(0, source), ""
         for k, position in enumerate(positions):
             here = ctx.full(k, index)
