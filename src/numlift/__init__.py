@@ -15,6 +15,7 @@ from . import errors, lax, numpy, tree
 from ._version import __version__
 from .api.autodiff import grad, jvp, linearize, value_and_grad, vjp
 from .api.caches import clear_caches
+from .api.callbacks import effects_barrier, pure_callback
 from .api.checkpoint import checkpoint
 from .api.custom import custom_jvp, custom_vjp
 from .api.inspect import eval_shape, make_jaxpr
@@ -22,6 +23,7 @@ from .api.jacobians import hessian, jacfwd, jacrev
 from .api.jit import jit
 from .api.shapes import ShapeDtypeStruct
 from .api.sharding import reshard, typeof, with_sharding_constraint
+from .api.stats import RetraceWarning
 from .api.vmap import vmap
 from .config import (
     check_tracer_leaks,
@@ -78,6 +80,7 @@ _LAZY = (
     "nn",
     "debug",
     "dtypes",
+    "experimental",
     "tree_util",
     "sharding",
     "stages",
@@ -103,6 +106,7 @@ __all__ = [
     "NamedSharding",
     "P",
     "PartitionSpec",
+    "RetraceWarning",
     "ShapeDtypeStruct",
     "__version__",
     "block_until_ready",
@@ -123,6 +127,7 @@ __all__ = [
     "device_put",
     "devices",
     "disable_jit",
+    "effects_barrier",
     "enable_x64",
     "errors",
     "eval_shape",
@@ -149,6 +154,7 @@ __all__ = [
     "process_count",
     "process_index",
     "process_indices",
+    "pure_callback",
     "remat",
     "reshard",
     "set_mesh",

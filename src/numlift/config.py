@@ -415,7 +415,7 @@ def log_compiles(new_val: bool = True) -> replace:
 
 
 def explain_cache_misses(new_val: bool = True) -> replace:
-    """Scope that logs why a jitted function is traced again."""
+    """Scope that warns at each retrace of a jitted function, and says what changed."""
     return replace(explain_cache_misses=new_val)
 
 

@@ -148,7 +148,7 @@ _FLAGS = (
     Flag("softmax_custom_jvp", "state", True, _bool, "softmax has its own derivative rule"),
     Flag("mesh", "state", None, _anything, "mesh set by `set_mesh`"),
     Flag("log_compiles", "watch", False, _bool, "log every compilation"),
-    Flag("explain_cache_misses", "watch", False, _bool, "log why a jitted function traces again"),
+    Flag("explain_cache_misses", "watch", False, _bool, "warn why a jitted function traces again"),
     Flag("transfer_guard_host_to_device", "watch", "allow", _GUARDS, "implicit host to device"),
     Flag("transfer_guard_device_to_device", "watch", "allow", _GUARDS, "implicit device to device"),
     Flag("transfer_guard_device_to_host", "watch", "allow", _GUARDS, "implicit device to host"),

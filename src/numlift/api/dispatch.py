@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,6 +21,7 @@ from .number_checks import NumberCheck
 from .program import Program, Recent, compile_graph
 from .shapes import abstract_type
 from .signature import Statics
+from .stats import Call, Record
 from .tracing import (
     TracedFunction,
     argument_path,
@@ -60,7 +62,7 @@ class Jitted:
         self.compiler_options = options["compiler_options"]
         self.entries: dict[Any, Entry] = {}
         self.traces = Recent(options.get("cache_size", 2048))
-        self.n_traces = self.n_compiles = 0
+        self.record = Record(self.name, fun, statics)
 
     # ---- tracing -----------------------------------------------------------------------------
 
@@ -72,11 +74,12 @@ class Jitted:
         key = (self.statics.key(statics), tree, _state(), tuple(types), tuple(axes.items()))
         found = self.traces.get(key)
         if found is None:
-            self.n_traces += 1
-            fun = self.statics.bind(self.fun, statics)
-            found = trace_function(fun, tree, types)
+            start = time.perf_counter()
+            found = trace_function(self.statics.bind(self.fun, statics), tree, types)
+            self.record.traced(time.perf_counter() - start)
             if found.reusable:
                 self.traces.put(key, found)
+                self.record.explain(Call(statics, tree, tuple(types), _state(), dict(axes)))
         return found
 
     # ---- calling -----------------------------------------------------------------------------
@@ -117,7 +120,6 @@ class Jitted:
                     for t, s in zip(types, wanted_in, strict=True)
                 ]
             traced = self.trace(statics, tree, types)
-            self.n_compiles += 1
             program = compile_graph(
                 traced.graph,
                 placements,
@@ -128,6 +130,7 @@ class Jitted:
                 keep_unused=self.keep_unused,
                 compiler_options=self.compiler_options,
             )
+            self.record.compiled(program)
             state = _state()
             if state.debug_nans or state.debug_infs:
                 program.check = NumberCheck(

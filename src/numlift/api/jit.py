@@ -52,7 +52,9 @@ def jit(
         compiler_options: XLA flags for this function.
 
     Returns:
-        A function with the same signature and `lower`, `trace`, `eval_shape`, `clear_cache`.
+        A function with the same signature and `lower`, `trace`, `eval_shape`, `stats`,
+        `clear_cache`. `stats()` counts traces and compilations; the third retrace gives a
+        `RetraceWarning` that says which argument changed and how.
 
     Raises:
         ArgumentError: an argument or result that is not an array; a static value without hash.

@@ -79,6 +79,8 @@ class Program:
         plain: True if kept, moves, leading and callbacks need no attention.
         callbacks: host functions that the program calls; it is then run to its end at once.
         check: None, or a function called with results and arguments (debug_nans).
+        origin: where the executable came from: "compiler", "memory" or "disk".
+        lower_seconds, compile_seconds: time to make the text, and the executable.
     """
 
     __slots__ = (
@@ -93,6 +95,9 @@ class Program:
         "check",
         "executable",
         "arg_placements",
+        "origin",
+        "lower_seconds",
+        "compile_seconds",
     )
 
     def __init__(
@@ -113,6 +118,8 @@ class Program:
         self.callbacks = list(callbacks)
         self.plain = kept is None and not moves and not leading and not callbacks
         self.check: Any = None
+        self.origin = "compiler"
+        self.lower_seconds = self.compile_seconds = 0.0
 
     def __call__(self, leaves: Sequence[Array]) -> list[Array]:
         """Run on arrays whose placements are those that the program was compiled for."""
@@ -209,6 +216,7 @@ def compile_graph(
         compiler_options: flags for XLA.
         use_context_mesh: without committed arguments, run on the mesh of `set_mesh`, if any.
     """
+    start = time.perf_counter()
     module, plan = lower_for(
         graph,
         [x.placement for x in leading],
@@ -219,7 +227,10 @@ def compile_graph(
         keep_unused=keep_unused,
         use_context_mesh=use_context_mesh,
     )
-    return plan.compile(module, [x.buffer for x in leading], compiler_options)
+    seconds = time.perf_counter() - start
+    program = plan.compile(module, [x.buffer for x in leading], compiler_options)
+    program.lower_seconds = seconds
+    return program
 
 
 class Plan:
@@ -259,6 +270,7 @@ class Plan:
         free = tuple(s is None for s in self.out_shardings) or (True,)
         key = (text, self.order, options, free)
         executable = None if self.callbacks else _executables.get(key)
+        origin = "memory"
         if executable is None:
             executable = compile_module(
                 text,
@@ -269,10 +281,11 @@ class Plan:
                 host_callbacks=self.callbacks,
                 propagate_to_outputs=free,
             )
+            origin = "disk" if executable.from_cache else "compiler"
             if not self.callbacks:
                 _executables.put(key, executable)
+        seconds = time.perf_counter() - start
         if config.watch().log_compiles:
-            seconds = time.perf_counter() - start
             where = "cache" if executable.from_cache else "compiler"
             _logger.warning("%s: %.3f s from the %s", self.graph.name, seconds, where)
         moves = [
@@ -280,7 +293,7 @@ class Plan:
             for i, (have, target) in enumerate(zip(self.placements, self.targets, strict=True))
             if have.sharding != target.sharding
         ]
-        return Program(
+        program = Program(
             executable,
             self.placements,
             self._results(executable),
@@ -289,6 +302,8 @@ class Plan:
             leading,
             self.callbacks,
         )
+        program.origin, program.compile_seconds = origin, seconds
+        return program
 
     def _results(self, executable: Executable) -> list[Placement]:
         found = executable.output_shardings() if len(self.order) > 1 else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -17,6 +18,7 @@ from ..tree import tree_flatten
 from .dispatch import Jitted, abstract_placements
 from .program import Plan, Program, lower_for
 from .shapes import abstract_type, struct_of
+from .stats import Stats
 from .tracing import TracedFunction
 
 
@@ -64,6 +66,7 @@ class Traced:
     def lower(self) -> Lowered:
         """Translate to StableHLO."""
         info, traced = self._info, self._traced
+        start = time.perf_counter()
         text, plan = lower_for(
             traced.graph,
             [x.placement for x in traced.captured_arrays()],
@@ -73,7 +76,8 @@ class Traced:
             donated=info.donated(self._tree),
             keep_unused=info.keep_unused,
         )
-        return Lowered(info, traced, self._statics, self._tree, text, plan)
+        seconds = time.perf_counter() - start
+        return Lowered(info, traced, self._statics, self._tree, text, plan, seconds)
 
 
 def out_info(traced: TracedFunction) -> Any:
@@ -92,9 +96,11 @@ class Lowered:
         tree: Any,
         text: str,
         plan: Plan,
+        seconds: float,
     ):
         self._info, self._traced, self._statics = info, traced, statics
         self._tree, self._text, self._plan = tree, text, plan
+        self._seconds = seconds
 
     @property
     def in_tree(self) -> Any:
@@ -134,6 +140,8 @@ class Lowered:
         leading = self._traced.captured_arrays()
         options = {**(self._info.compiler_options or {}), **(compiler_options or {})}
         program = self._plan.compile(self._text, [x.buffer for x in leading], options)
+        program.lower_seconds = self._seconds
+        self._info.record.compiled(program)
         return Compiled(self._info, self._traced, self._statics, self._tree, program)
 
 
@@ -254,12 +262,17 @@ def attach_stages(made: Any, info: Jitted) -> Callable[..., Any]:
         info.entries.clear()
         info.traces.clear()
 
+    def stats() -> Stats:
+        """Traces, compilations, cache hits and seconds of this function so far."""
+        return info.record.stats([entry.program for entry in info.entries.values()])
+
     made.trace, made.lower, made.eval_shape, made.clear_cache = (
         trace,
         lower,
         eval_shape,
         clear_cache,
     )
+    made.stats = stats
     made._cache_size = lambda: len(info.entries)
     made._info = info
     return made

@@ -44,6 +44,7 @@ class Executable:
     __slots__ = (
         "_blob",
         "_request",
+        "_size",
         "backend",
         "devices",
         "execute",
@@ -61,11 +62,13 @@ class Executable:
         from_cache: bool,
         request: _Request,
         blob: bytes | None = None,
+        size: int | None = None,
     ) -> None:
         self.loaded, self.backend, self.devices = loaded, backend, devices
         self.text = text
         self.from_cache = from_cache
         self._request, self._blob = request, blob
+        self._size = size
         self.execute: Callable[[Sequence[xla.ArrayImpl]], Any] = loaded.execute_sharded
 
     def hlo_text(self) -> str:
@@ -102,6 +105,15 @@ class Executable:
             return self.loaded.serialize()
         devices = _device_list(self.devices)
         return _compile(self.text, self.backend, devices, self._request).serialize()
+
+    def size_in_bytes(self) -> int:
+        """Size of the serialised program; 0 where the platform cannot do that."""
+        if self._size is None:
+            try:
+                self._size = len(self.serialize())
+            except xla.JaxRuntimeError:
+                self._size = 0
+        return self._size
 
     @property
     def fingerprint(self) -> bytes | None:
@@ -265,14 +277,17 @@ def _cached(
     key = disk_cache.make_key(text, backend.client, devices[0].device_kind, parts)
     found = _load_entry(store, key, backend, device_list, request)
     if found is not None:
-        return Executable(found, backend, devices, text, True, request)
+        loaded, size = found
+        return Executable(loaded, backend, devices, text, True, request, size=size)
     start = time.perf_counter()
+    size = None
     loaded = _compile(text, backend, device_list, request)
     if time.perf_counter() - start >= config.get("persistent_cache_min_compile_time_secs"):
         blob = loaded.serialize()
-        if len(blob) >= config.get("persistent_cache_min_entry_size_bytes"):
+        size = len(blob)
+        if size >= config.get("persistent_cache_min_entry_size_bytes"):
             store.store(key, blob)
-    return Executable(loaded, backend, devices, text, False, request)
+    return Executable(loaded, backend, devices, text, False, request, size=size)
 
 
 def _load_entry(
@@ -281,12 +296,14 @@ def _load_entry(
     backend: Backend,
     device_list: xla.DeviceList,
     request: _Request,
-) -> xla.LoadedExecutable | None:
+) -> tuple[xla.LoadedExecutable, int] | None:
+    """The program of a cache entry and the entry's size; None if there is no usable one."""
     blob = store.load(key)
     if blob is None:
         return None
     try:
-        return backend.client.deserialize_executable(blob, device_list, request.options())
+        loaded = backend.client.deserialize_executable(blob, device_list, request.options())
+        return loaded, len(blob)
     except xla.JaxRuntimeError as error:
         store.discard(key, f"XLA cannot load it ({str(error).splitlines()[0]})")
         return None
