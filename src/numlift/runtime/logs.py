@@ -1,8 +1,8 @@
 """How much of XLA's own log reaches standard error.
 
 The level comes from ``NUMLIFT_LOG``, else ``TF_CPP_MIN_LOG_LEVEL``, else the flag `log_level`. With
-the default of that flag only errors are printed: XLA's information and warning lines speak to its
-developers, not to users of Numlift.
+the default of that flag nothing is printed: XLA's lines speak to its developers, and what goes wrong
+reaches users of Numlift as an exception.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..errors import ValueArgumentError
 LEVELS = {"debug": 0, "info": 0, "warning": 1, "error": 2, "off": 3}
 """Words for ``NUMLIFT_LOG``, and the lowest severity of XLA that is still printed."""
 
-_FROM_FLAG = {"NOTSET": 0, "DEBUG": 0, "INFO": 0, "WARNING": 2, "ERROR": 2, "CRITICAL": 3}
+_FROM_FLAG = {"NOTSET": 0, "DEBUG": 0, "INFO": 0, "WARNING": 3, "ERROR": 3, "CRITICAL": 3}
 
 
 def level_number(level: str) -> int:
