@@ -80,38 +80,53 @@ def observe(
     apply(DebugCallback(flat, (), ordered, None, None, partitioned), *arrays)
 
 
+def check_format(
+    function: str, fmt: str, args: Sequence[Any], kwargs: Mapping[str, Any], unused: bool = False
+) -> None:
+    """Raise unless a format string and its arguments fit.
+
+    Args:
+        function: for the message.
+        fmt: the format string.
+        args, kwargs: its arguments; their values are not looked at.
+        unused: whether arguments may be left unused.
+    """
+    fields = _Fields()
+    try:
+        fields.vformat(fmt, args, kwargs)
+    except IndexError:
+        rule = "the format has more fields than there are positional arguments"
+        raise _MissingField(errors.explain(function, rule, {"format": fmt})) from None
+    except KeyError as error:
+        rule = f"the format has a field {error} without argument"
+        raise _MissingName(errors.explain(function, rule, {"format": fmt})) from None
+    if fields.unused and not unused:
+        raise errors.ValueArgumentError(
+            errors.explain(
+                function,
+                f"the format uses no field for: {', '.join(fields.unused)}",
+                {"format": fmt},
+                try_="add {} or {name}; in an f-string write {{}}, or pass the string alone",
+            )
+        )
+
+
 class _Fields(string.Formatter):
-    """Formatter that insists on using all arguments."""
+    """Formatter that only looks which arguments are used."""
+
+    def __init__(self) -> None:
+        self.unused: list[str] = []
 
     def check_unused_args(
         self, used_args: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> None:
-        unused: list[Any] = [repr(x) for i, x in enumerate(args) if i not in used_args]
-        unused += [name for name in kwargs if name not in used_args]
-        if unused:
-            raise errors.ValueArgumentError(
-                errors.explain(
-                    "debug.print",
-                    f"the format uses no field for: {', '.join(unused)}",
-                    try_="add {} or {name}; in an f-string write {{}} or pass the string alone",
-                )
-            )
-
-    def get_value(self, key: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        try:
-            return super().get_value(key, args, kwargs)
-        except (IndexError, KeyError) as error:
-            kind = _MissingField if isinstance(error, IndexError) else _MissingName
-            raise kind(
-                errors.explain("debug.print", f"the format has a field {key!r} without argument")
-            ) from None
+        self.unused = [repr(x) for i, x in enumerate(args) if i not in used_args]
+        self.unused += [name for name in kwargs if name not in used_args]
 
     def format_field(self, value: Any, format_spec: str) -> str:
         return ""
 
     def convert_field(self, value: Any, conversion: Any) -> Any:
-        if conversion not in (None, "r", "s", "a"):
-            return super().convert_field(value, conversion)
         return value
 
     def get_field(self, field_name: str, args: Any, kwargs: Any) -> Any:
@@ -182,7 +197,7 @@ def print_values(
             )
         )
     if not skip_format_check:
-        _Fields().vformat(fmt, args, kwargs)
+        check_format("debug.print", fmt, args, kwargs)
     observe(Printer(fmt), args, kwargs, ordered, partitioned)
 
 

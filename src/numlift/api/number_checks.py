@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -11,12 +12,13 @@ from .. import config, errors
 from ..core.graph import Equation, Graph, Literal
 from ..core.source import describe
 from ..core.tracing import EVAL, interpreting
-from ..ops.callback import IO, quiet
+from ..ops.bounded_while import BoundedWhile
 from ..ops.call import Call
+from ..ops.callback import IO, quiet
 from ..ops.cond import Cond
 from ..ops.custom import CustomCall
 from ..ops.scan import Scan
-from ..ops.while_loop import While
+from ..ops.while_loop import While, while_parts
 from ..runtime.array import Array
 from ..runtime.transfer import as_array
 
@@ -107,14 +109,14 @@ class NumberCheck:
             return self.search(op.branches[int(values[0])], values[1:])
         if isinstance(op, Scan):
             return self.inside_scan(op, values)
-        if isinstance(op, While):
+        if isinstance(op, (While, BoundedWhile)):
             return self.inside_while(op, values)
         return None
 
     def inside_scan(self, op: Scan, values: list[Any]) -> Culprit | None:
         """The culprit in the first step of a loop that goes wrong."""
         consts, carry, xs = op.parts([as_array(x) for x in values])
-        steps = range(op.length)
+        steps = range(int(values[0]) if op.counted else op.length)
         for i in reversed(steps) if op.reverse else steps:
             args = [*consts, *carry, *(x[i] for x in xs)]
             found = self.search(op.body, args)
@@ -123,10 +125,11 @@ class NumberCheck:
             carry = op.body.run(EVAL.apply, args)[: op.n_carry]
         return None
 
-    def inside_while(self, op: While, values: list[Any]) -> Culprit | None:
+    def inside_while(self, op: While | BoundedWhile, values: list[Any]) -> Culprit | None:
         """The culprit in the first step of a loop that goes wrong."""
-        c_consts, b_consts, carry = op.parts(values)
-        while True:
+        c_consts, b_consts, carry = while_parts(op, values)
+        steps = itertools.count() if isinstance(op, While) else range(op.max_steps)
+        for _ in steps:
             found = self.search(op.condition, [*c_consts, *carry])
             if found is not None:
                 return found
@@ -137,6 +140,7 @@ class NumberCheck:
             if found is not None:
                 return found
             carry = op.body.run(EVAL.apply, args)
+        return None
 
 
 class _Shown:

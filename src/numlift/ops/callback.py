@@ -345,18 +345,11 @@ def _quiet(graph: Graph) -> Graph:
         if isinstance(eq.op, DebugCallback):
             continue
         if DEBUG in eq.op.effects:
-            op = type(eq.op)(*(_quiet_field(getattr(eq.op, f)) for f in eq.op.fields))
+            op: Any = eq.op
+            op = op.with_graphs([quiet(g) for g in op.graphs()])
             eq = Equation(op, eq.inputs, eq.outputs, eq.source, eq.scope)
         equations.append(eq)
     return Graph(graph.inputs, equations, graph.outputs, graph.name)
-
-
-def _quiet_field(value: Any) -> Any:
-    if isinstance(value, Graph):
-        return quiet(value)
-    if isinstance(value, tuple) and any(isinstance(x, Graph) for x in value):
-        return tuple([_quiet_field(x) for x in value])
-    return value
 
 
 def _wide(t: ArrayType, size: int) -> ArrayType:

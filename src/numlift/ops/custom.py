@@ -66,7 +66,7 @@ class CustomRule:
         return stage.apply(CustomCall(graph, self, len(captured)), [*captured, *args])
 
 
-def _batched_flat(function: Flat, size: int, dims: Sequence[int | None], axis: Any) -> Flat:
+def batched_flat(function: Flat, size: int, dims: Sequence[int | None], axis: Any) -> Flat:
     """The flat function of a batch, results with the batch axis in front."""
     axis_name, spmd_axis_name = axis
 
@@ -100,7 +100,7 @@ class JvpRule(CustomRule):
 
     def batched(self, size: int, dims: Sequence[int | None], axis: Any) -> JvpRule:
         return JvpRule(
-            _batched_flat(self.function, size, dims, axis),
+            batched_flat(self.function, size, dims, axis),
             _batched_rule(self.rule, size, dims, axis),
             self.name,
         )
@@ -181,10 +181,10 @@ class VjpRule(CustomRule):
                 n_outs.append(len(outs))
                 return [*outs, *residuals]
 
-            found = list(_batched_flat(flat, size, dims, axis)(*args))
+            found = list(batched_flat(flat, size, dims, axis)(*args))
             return found[: n_outs[0]], found[n_outs[0] :]
 
-        function = _batched_flat(self.function, size, dims, axis)
+        function = batched_flat(self.function, size, dims, axis)
         return VjpRule(function, forward, backward, self.name)
 
 

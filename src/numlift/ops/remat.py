@@ -65,6 +65,9 @@ class Checkpoint(Call):
         key = (type(self), self.policy, self.prevent_cse)
         return graph.cached(key, lambda: type(self)(graph, self.policy, self.prevent_cse))
 
+    def with_graphs(self, graphs: Sequence[Graph]) -> Checkpoint:
+        return self.around(graphs[0])
+
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         active = tuple(d is not None for d in tangents)
         graph, out_active = jvp_graph(self.graph, active)

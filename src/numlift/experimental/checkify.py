@@ -1,0 +1,246 @@
+"""Checks inside compiled functions: a function also returns an error value.
+
+>>> import numlift as nl
+>>> import numlift.numpy as np
+>>> from numlift.experimental import checkify
+>>> @nl.jit
+... def f(x):
+...     checkify.check(x > 0, "x must be positive, not {}", x)
+...     return np.log(x)
+>>> err, y = checkify.checkify(f)(-1.0)
+>>> err.get()
+'x must be positive, not -1.0 (`check` failed)'
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import errors as _errors
+from ..api.callbacks import is_array, operands
+from ..api.debug_callbacks import check_format
+from ..api.door import door
+from ..api.tracing import argument_path, check_argument, name_of, trace_function
+from ..core.tracing import Tracer, apply, type_of
+from ..ops.call import call_of
+from ..ops.checks import Check
+from ..ops.compare import eq
+from ..ops.reductions import ReduceAnd
+from ..structural.arith import convert
+from ..tree import register_pytree_node, tree_flatten, tree_unflatten
+from .check_errors import (
+    CheckError,
+    DivisionByZeroError,
+    EitherSite,
+    FailedCheckError,
+    FormatMessage,
+    NaNError,
+    OOBError,
+    Site,
+    first_error,
+)
+from .checked_graphs import checked_graph
+
+JaxRuntimeError = CheckError
+ErrorCategory = type[CheckError]
+
+user_checks: frozenset[Any] = frozenset((FailedCheckError,))
+nan_checks: frozenset[Any] = frozenset((NaNError,))
+div_checks: frozenset[Any] = frozenset((DivisionByZeroError,))
+index_checks: frozenset[Any] = frozenset((OOBError,))
+float_checks = nan_checks | div_checks
+automatic_checks = float_checks | index_checks
+all_checks = automatic_checks | user_checks
+
+
+class Error:
+    """What went wrong, as a value: a pytree that passes through transformations.
+
+    `get` and `throw` tell of the first check that failed; after `vmap`, of each example.
+    """
+
+    __slots__ = ("_code", "_values", "_sites", "_counts")
+
+    def __init__(
+        self, code: Any, values: Sequence[Any], sites: tuple[Site, ...], counts: tuple[int, ...]
+    ):
+        self._code, self._values = code, tuple(values)
+        self._sites, self._counts = sites, counts
+
+    def get_exception(self) -> CheckError | None:
+        """The exception for the check that failed, or None."""
+        if isinstance(self._code, Tracer):
+            raise _errors.ConcretizationTypeError(
+                _errors.explain(
+                    "checkify",
+                    "the error value is being traced: it is not known yet whether a check failed",
+                    try_="return it from the compiled function, or checkify.check_error(err)",
+                )
+            )
+        return first_error(self._sites, self._counts, self._code, self._values)
+
+    def get(self) -> str | None:
+        """The message of the check that failed, or None."""
+        found = self.get_exception()
+        return None if found is None else str(found)
+
+    def throw(self) -> None:
+        """Raise if a check failed (inside a checkified function: check it there)."""
+        check_error(self)
+
+    def __repr__(self) -> str:
+        if isinstance(self._code, Tracer):
+            return f"Error({self._code!r})"
+        return f"Error({self.get()!r})"
+
+
+register_pytree_node(
+    Error,
+    lambda e: ((e._code, e._values), (e._sites, e._counts)),
+    lambda aux, children: Error(children[0], children[1], *aux),
+)
+init_error = Error(np.int32(0), (), (), ())
+
+
+def checkify(
+    f: Callable[..., Any], errors: frozenset[ErrorCategory] = user_checks
+) -> Callable[..., tuple[Error, Any]]:
+    """A function that returns (error value, result of `f`) instead of raising.
+
+    The checks of `f` go through `jit`, `vmap`, `grad`, loops and branches, inside and outside. Wrap
+    the result in `jit` to compile it once; without, it is traced at each call.
+
+    Args:
+        f: the function.
+        errors: which checks to make: `user_checks` (those by `check`), `nan_checks`, `div_checks`,
+            `index_checks`, `float_checks` (NaN and division), `automatic_checks`, `all_checks`, or
+            a union of these. Index checks also tell of indices that the mode "clip", "fill" or
+            "drop" would treat.
+
+    Example:
+        >>> import numlift as nl
+        >>> import numlift.numpy as np
+        >>> from numlift.experimental import checkify
+        >>> f = checkify.checkify(lambda x, i: x[i], errors=checkify.index_checks)
+        >>> err, y = nl.jit(f)(np.arange(3.0), 5)
+        >>> print(err.get())
+        out-of-bounds indexing for array of shape (3,): index 5 is out of bounds for axis 0 with ...
+    """
+    if not callable(f):
+        raise _errors.ArgumentError(
+            _errors.explain("checkify", "expected a function", {"f": f}, try_="checkify(f)(*args)")
+        )
+    categories = frozenset(errors)
+    name = name_of(f)
+
+    @door
+    @functools.wraps(f)
+    def checked(*args: Any, **kwargs: Any) -> tuple[Error, Any]:
+        leaves, tree = tree_flatten((args, kwargs))
+        for x in leaves:
+            check_argument(x, lambda x=x: argument_path(args, kwargs, x), f"checkify({name})")
+        values = operands(leaves)
+        traced = trace_function(f, tree, [type_of(x) for x in values], label="checkify")
+        inner = checked_graph(traced.graph, categories)
+        found = apply(call_of(inner.graph), *traced.captured, *values)
+        outs, error = inner.split(found, len(traced.graph.outputs))
+        result = tree_unflatten(traced.out_tree, outs)
+        return Error(error[0], error[1:], inner.sites, inner.counts), result
+
+    return checked
+
+
+def check(pred: Any, msg: str, *fmt_args: Any, debug: bool = False, **fmt_kwargs: Any) -> None:
+    """Check that `pred` is true; `checkify` turns it into an error value.
+
+    Called with concrete values, it raises at once.
+
+    Args:
+        pred: bool scalar.
+        msg: format string of the message.
+        *fmt_args, **fmt_kwargs: its arguments, arrays or anything else.
+        debug: only checked by `checkify`; otherwise nothing happens (see `debug_check`).
+
+    Raises:
+        FailedCheckError: `pred` is known and false.
+
+    Example:
+        >>> check(2 > 1, "never shown {}", 3)
+    """
+    t = type_of(pred)
+    if t.shape or t.kind != "b":
+        raise _errors.ArgumentError(
+            _errors.explain(
+                "checkify.check", "pred must be a bool scalar", {"pred": t}, try_="np.all(pred)"
+            )
+        )
+    if not isinstance(msg, str):
+        raise _errors.ArgumentError(
+            _errors.explain("checkify.check", "msg must be a format string", {"msg": msg})
+        )
+    check_format("checkify.check", msg, fmt_args, fmt_kwargs, unused=True)
+    leaves, tree = tree_flatten((fmt_args, fmt_kwargs))
+    fixed = {i: x for i, x in enumerate(leaves) if not is_array(x)}
+    values = operands([x for i, x in enumerate(leaves) if i not in fixed])
+    apply(Check(FormatMessage(msg, tree, fixed), debug), *operands([pred]), *values)
+
+
+def debug_check(pred: Any, msg: str, *fmt_args: Any, **fmt_kwargs: Any) -> None:
+    """A check that only `checkify` sees; otherwise nothing happens.
+
+    Example:
+        >>> debug_check(False, "not checked")
+    """
+    check(pred, msg, *fmt_args, debug=True, **fmt_kwargs)
+
+
+def check_error(error: Error) -> None:
+    """Raise the error if there is one; inside a checkified function, make it its error.
+
+    Example:
+        >>> check_error(init_error)
+    """
+    if not isinstance(error, Error):
+        raise _errors.ArgumentError(
+            _errors.explain("checkify.check_error", "expected an Error", {"error": error})
+        )
+    concrete = not any(isinstance(x, Tracer) for x in (error._code, *error._values))
+    if concrete:
+        found = error.get_exception()
+        if found is not None:
+            raise found
+        return
+    code = convert(error._code, np.int32)
+    fine = apply(eq, code, np.int32(0))
+    n = type_of(fine).ndim
+    if n:
+        fine = apply(ReduceAnd.of(tuple(range(n))), fine)
+    apply(Check(EitherSite(error._sites, error._counts)), fine, code, *error._values)
+
+
+__all__ = [
+    "CheckError",
+    "DivisionByZeroError",
+    "Error",
+    "ErrorCategory",
+    "FailedCheckError",
+    "JaxRuntimeError",
+    "NaNError",
+    "OOBError",
+    "all_checks",
+    "automatic_checks",
+    "check",
+    "check_error",
+    "checkify",
+    "debug_check",
+    "div_checks",
+    "float_checks",
+    "index_checks",
+    "init_error",
+    "nan_checks",
+    "user_checks",
+]
