@@ -22,6 +22,7 @@ from .continuous import (
     wald,
     weibull_min,
 )
+from .counts import binomial, multinomial, poisson
 from .discrete import (
     bernoulli,
     categorical,
@@ -30,6 +31,17 @@ from .discrete import (
     permutation,
     rademacher,
     randint,
+)
+from .gamma import (
+    ball,
+    beta,
+    chisquare,
+    dirichlet,
+    f,
+    gamma,
+    generalized_normal,
+    loggamma,
+    t,
 )
 from .keys import (
     PRNGKey,
