@@ -7,7 +7,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from numlift import config, errors
+import numlift as nl
+from numlift import errors
 from numlift.core import dtypes
 
 # Promotion of all pairs as JAX 0.10.2 does it. One character a node, "." for an error; a result of
@@ -102,7 +103,7 @@ def code_of(a, b):
 
 @pytest.mark.parametrize(("x64", "table"), [(False, TABLE_32), (True, TABLE_64)])
 def test_promotion_of_all_pairs(x64, table):
-    with config.enable_x64(x64):
+    with nl.enable_x64(x64):
         for a, row in zip(NODES, table, strict=True):
             assert "".join(code_of(a, b) for b in NODES) == row, a
 
@@ -136,7 +137,7 @@ def test_weak_results():
 
 
 def test_strict_promotion():
-    with config.numpy_dtype_promotion("strict"):
+    with nl.numpy_dtype_promotion("strict"):
         assert dtypes.result_type("float32", 1) == np.float32
         assert dtypes.result_type("complex64", 1.0) == np.complex64
         assert dtypes.result_type("int8", "int8") == np.int8
@@ -281,7 +282,7 @@ def test_canonicalize():
     assert dtypes.canonicalize_dtype(np.uint64) == np.uint32
     assert dtypes.canonicalize_dtype("complex128") == np.complex64
     assert dtypes.canonicalize_dtype(ml_dtypes.int4) == dtypes.int4
-    with config.enable_x64():
+    with nl.enable_x64():
         assert dtypes.canonicalize_dtype(int) == np.int64
         assert dtypes.python_scalar_dtype(complex) == np.complex128
     for bad in (object, "S3", "datetime64[s]", np.longdouble, ">f4", "nope", 3, None):
@@ -297,7 +298,7 @@ def test_explicit_64_bits_warn():
         warnings.simplefilter("error")
         assert dtypes.user_dtype(int, "zeros") == np.int32
         assert dtypes.user_dtype("float32", "zeros") == np.float32
-        with config.enable_x64():
+        with nl.enable_x64():
             assert dtypes.user_dtype("int64", "zeros") == np.int64
 
 

@@ -117,12 +117,12 @@ def test_distributed_after_the_first_use_is_refused():
 
 def test_default_device_scope():
     run("""
-from numlift import config
+from numlift import config, default_device
 config.update("num_cpu_devices", 2)
 from numlift.runtime import devices
 second = devices.devices()[1]
-with config.default_device(second):
+with default_device(second):
     assert devices.default_device() is second
-with config.default_device("cpu"):
+with default_device("cpu"):
     assert devices.default_device() is devices.devices()[0]
 """)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from numlift import config
+import numlift as nl
 from numlift.errors import ArgumentError, DeviceError, DTypeError, ShardingError
 from numlift.runtime.devices import devices
 from numlift.runtime.dlpack import from_dlpack, to_dlpack
@@ -82,7 +82,7 @@ def test_memory_that_cannot_be_shared():
     x64 = aligned(4, "int64")
     with pytest.raises(ArgumentError, match="int64 becomes int32, which needs a copy"):
         from_dlpack(x64, copy=False)
-    with config.enable_x64():
+    with nl.enable_x64():
         assert from_dlpack(x64, copy=False).dtype == np.int64
 
 

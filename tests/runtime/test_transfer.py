@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numlift import config
+import numlift as nl
 from numlift.core.dtypes import KeyDType
 from numlift.core.types import array_type
 from numlift.errors import (
@@ -79,7 +79,7 @@ def aligned(count: int, dtype: str = "float32") -> np.ndarray:
 )
 def test_dtypes_and_weak_types(value, narrow, wide, weak):
     for x64, dtype in ((False, narrow), (True, wide)):
-        with config.enable_x64(x64):
+        with nl.enable_x64(x64):
             a = as_array(value)
         assert (a.dtype, a.weak_type) == (np.dtype(dtype), weak)
         np.testing.assert_array_equal(np.asarray(a), np.asarray(value))
@@ -106,7 +106,7 @@ def test_values_out_of_range():
         as_array(2**40)
     with pytest.raises(OverflowError):
         as_array(300, "uint8")
-    with config.enable_x64():
+    with nl.enable_x64():
         assert as_array(2**40).tolist() == 2**40
     assert as_array(np.float64(1e300)).tolist() == np.inf
     assert as_array(np.int64(2**32 + 5)).tolist() == 5
@@ -163,13 +163,13 @@ def test_constants_are_shared():
     assert constant(0.0) is not constant(-0.0) and np.signbit(np.asarray(constant(-0.0)))
     assert np.signbit(np.asarray(constant(complex(0, -0.0))).imag)
     assert not np.signbit(np.asarray(constant(complex(0, 0.0))).imag)
-    with config.enable_x64():
+    with nl.enable_x64():
         assert constant(2.0).dtype == np.float64
     assert constant(2.0, SingleDeviceSharding(devices()[1])).device is devices()[1]
 
 
 def test_default_device():
-    with config.default_device(devices()[3]):
+    with nl.default_device(devices()[3]):
         a = as_array([1.0])
         assert a.device is devices()[3] and not a.committed
         assert constant(5.0).device is devices()[3]
@@ -347,17 +347,17 @@ def test_parts_refused():
 
 def test_guard_host_to_device(caplog):
     x = np.ones(2, np.float32)
-    with config.transfer_guard_host_to_device("disallow"):
+    with nl.transfer_guard_host_to_device("disallow"):
         with pytest.raises(DeviceError, match="implicit transfer host to device"):
             as_array(x)
         assert device_put(x).tolist() == [1, 1]
     explicit = pytest.raises(DeviceError, match="explicit transfer host to device")
-    with config.transfer_guard_host_to_device("disallow_explicit"), explicit:
+    with nl.transfer_guard_host_to_device("disallow_explicit"), explicit:
         device_put(x)
     logger = logging.getLogger("numlift")
     logger.addHandler(caplog.handler)
     try:
-        with config.transfer_guard_host_to_device("log"):
+        with nl.transfer_guard_host_to_device("log"):
             as_array(x)
     finally:
         logger.removeHandler(caplog.handler)
@@ -366,7 +366,7 @@ def test_guard_host_to_device(caplog):
 
 def test_guard_device_to_device():
     a = as_array([1.0])
-    with config.transfer_guard_device_to_device("disallow_explicit"):
+    with nl.transfer_guard_device_to_device("disallow_explicit"):
         with pytest.raises(DeviceError, match="device to device"):
             device_put(a, devices()[1])
         assert device_put(a, devices()[0]).tolist() == [1.0]
