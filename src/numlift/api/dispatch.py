@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from .. import config
 from ..core.tracing import EVAL, Tracer, apply, current, named_axes, type_of
 from ..core.types import ArrayType
@@ -14,7 +16,7 @@ from ..ops.call import call_of
 from ..runtime import xla
 from ..runtime.array import Array
 from ..runtime.placement import Placement, default_placement, placement, sharded_type
-from ..runtime.transfer import as_array, to_sharding
+from ..runtime.transfer import as_array, constant, learn_quick_array, quick_array, to_sharding
 from ..tree import raw_flatten, tree_broadcast, tree_flatten, tree_leaves
 from .door import door
 from .number_checks import NumberCheck
@@ -98,8 +100,37 @@ class Jitted:
         if staged:
             return self.stage(statics, tree, leaves)
         arrays = [x if type(x) is Array else as_array(x) for x in leaves]
+        for x, made in zip(leaves, arrays, strict=True):
+            if type(x) is np.ndarray:
+                learn_quick_array(x, made)
         entry = self.entry(statics, tree, [x.placement for x in arrays])
         return self.run(entry, arrays)
+
+    def find_for_host_values(
+        self, key: Any, tree: Any, leaves: list[Any]
+    ) -> tuple[Entry | None, list[Any]]:
+        """The entry of a call with numbers or NumPy arrays, and these as arrays.
+
+        (None, leaves) if there is no such entry yet, or a leaf is something else.
+        """
+        if self.donate_argnums:  # numbers become shared arrays, which must not be donated
+            return None, leaves
+        arrays: list[Any] = []
+        for x in leaves:
+            kind = type(x)
+            if kind is Array:
+                arrays.append(x)
+            elif kind is float or kind is int or kind is bool or kind is complex:
+                arrays.append(constant(x))
+            elif kind is np.ndarray:
+                made = quick_array(x)
+                if made is None:
+                    return None, leaves
+                arrays.append(made)
+            else:
+                return None, leaves
+        entry = self.entries.get((key, tree, _state(), *[x.placement for x in arrays]))
+        return (None, leaves) if entry is None else (entry, arrays)
 
     def stage(self, statics: tuple[Any, ...], tree: Any, leaves: Sequence[Any]) -> Any:
         """A call inside another transformation: one `call` operation."""
@@ -192,7 +223,9 @@ def make_jitted(info: Jitted) -> Callable[..., Any]:
         try:
             leaves, tree = raw_flatten((args, kwargs))
             entry = entries[(None, tree, _state(), *[x.placement for x in leaves])]
-        except (KeyError, AttributeError, ValueError):
+        except AttributeError:
+            entry, leaves = info.find_for_host_values(None, tree, leaves)
+        except (KeyError, ValueError):
             entry = None
         if entry is None or _current() is not EVAL:
             return slow(args, kwargs)
@@ -214,8 +247,11 @@ def make_jitted(info: Jitted) -> Callable[..., Any]:
         found, rest, named = statics.split(args, kwargs)
         try:
             leaves, tree = raw_flatten((rest, named))
-            entry = entries[(statics.key(found), tree, _state(), *[x.placement for x in leaves])]
-        except (KeyError, AttributeError, ValueError):
+            key = statics.key(found)
+            entry = entries[(key, tree, _state(), *[x.placement for x in leaves])]
+        except AttributeError:
+            entry, leaves = info.find_for_host_values(key, tree, leaves)
+        except (KeyError, ValueError):
             entry = None
         if entry is None:
             return slow(args, kwargs)

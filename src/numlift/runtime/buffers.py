@@ -42,6 +42,19 @@ def _put(pieces: Sequence[Any], where: Placement, alias: bool) -> xla.ArrayImpl:
     )
 
 
+def put_one(value: np.ndarray, where: Placement) -> xla.ArrayImpl:
+    """A copy of `value` on the one device of `where`."""
+    return xla.batched_device_put(
+        where.type.physical,
+        where.xla_sharding,
+        [value],
+        where.local_devices,
+        where.committed,
+        host_buffer_semantics=xla.COPY,
+        enable_x64=True,
+    )
+
+
 def put_pieces(
     pieces: Sequence[np.ndarray], where: Placement, alias: bool = False
 ) -> xla.ArrayImpl:
