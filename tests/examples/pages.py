@@ -15,12 +15,13 @@ import contextlib
 import io
 import math
 import re
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[2]
-FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^( *)```(\w*)[^\n]*\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 SAYS = re.compile(r"\)  # (?P<text>.+)$")
 RAISES = re.compile(r"  # raises (?P<name>\w+)")
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e[+-]?\d+)?")
@@ -40,7 +41,7 @@ def blocks(page: Path) -> Iterator[Block]:
     text = page.read_text()
     for found in FENCE.finditer(text):
         line = text.count("\n", 0, found.start()) + 1
-        yield Block(found[1], found[2], line)
+        yield Block(found[2], textwrap.dedent(found[3]), line)
 
 
 def excerpt_path(block: Block) -> Path | None:

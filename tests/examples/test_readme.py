@@ -35,7 +35,9 @@ def test_links_inside_the_repository(page: Path) -> None:
 
 
 def test_readme_names_every_device_extra() -> None:
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
     text = README.read_text()
     for extra in {"cuda13", "cuda12", "rocm7", "tpu"} & set(extras):
         assert f"[{extra}]" in text
@@ -64,11 +66,31 @@ def test_benchmark_results_fill_the_table(tmp_path: Path) -> None:
     page, results = tmp_path / "README.md", tmp_path / "benchmarks.json"
     page.write_text(README.read_text())
     assert script["main"]([str(results), str(page)]) == 1
-    case = {"case": "jit/dispatch", "goal": 1.1, "ratio": 0.5, "min": {"numlift": 2e-6, "jax": 4e-6}}
-    document = {"python": "3.12", "machine": "x86_64", "versions": {"numlift": "9"}, "cases": [case]}
+    case = {
+        "case": "jit/dispatch",
+        "goal": 1.1,
+        "ratio": 0.5,
+        "min": {"numlift": 2e-6, "jax": 4e-6},
+    }
+    document = {
+        "python": "3.12",
+        "machine": "x86_64",
+        "versions": {"numlift": "9"},
+        "cases": [case],
+    }
     for wanted in ("| jit/dispatch | 2 us | 4 us | - | 0.50 | 1.10 |", "1 of 1 goals are met"):
         results.write_text(json.dumps(document))
         assert script["main"]([str(results), str(page)]) == 0
         assert wanted in page.read_text()
     after = README.read_text().split("<!-- benchmarks: end -->")[1]
     assert page.read_text().split("<!-- benchmarks: end -->")[1] == after
+
+
+TOUR_ROW = re.compile(r"^\| \d+ \| (.+?) \| (\d+) \|", re.MULTILINE)
+
+
+@pytest.mark.parametrize("files, lines", TOUR_ROW.findall((ROOT / "docs" / "tour.md").read_text()))
+def test_line_counts_of_the_tour(files: str, lines: str) -> None:
+    paths = [ROOT / "src" / "numlift" / name for name in re.findall(r"`([^`]+)`", files)]
+    found = sum(len(path.read_text().splitlines()) for path in paths)
+    assert 0.7 < found / int(lines) < 1.4, f"{files}: {found} lines"
