@@ -21,6 +21,7 @@ from .api.custom import custom_jvp, custom_vjp
 from .api.inspect import eval_shape, make_jaxpr
 from .api.jacobians import hessian, jacfwd, jacrev
 from .api.jit import jit
+from .api.scopes import named_call, named_scope
 from .api.shapes import ShapeDtypeStruct
 from .api.sharding import reshard, typeof, with_sharding_constraint
 from .api.stats import RetraceWarning
@@ -148,6 +149,8 @@ __all__ = [
     "make_array_from_single_device_arrays",
     "make_jaxpr",
     "make_mesh",
+    "named_call",
+    "named_scope",
     "numpy",
     "numpy_dtype_promotion",
     "numpy_rank_promotion",

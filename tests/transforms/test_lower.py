@@ -8,7 +8,7 @@ import pytest
 import numlift as nl
 import numlift.numpy as np
 from numlift import lax
-from numlift.transforms.lower import lower_graph, symbol
+from numlift.transforms.lower import lower_graph, module_name
 
 
 def text_of(f, *args, **options) -> str:
@@ -26,7 +26,7 @@ def test_a_module_has_a_public_main() -> None:
     "name, expected", [("f", "jit_f"), ("<lambda>", "jit__lambda_"), ("a.b-c", "jit_a_b_c")]
 )
 def test_symbols(name: str, expected: str) -> None:
-    assert symbol(name) == expected
+    assert module_name(name) == expected
 
 
 def test_the_module_is_named_after_the_function() -> None:

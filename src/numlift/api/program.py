@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
+import threading
 import time
 import warnings
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import Any
 
 import numpy as np
@@ -92,6 +93,7 @@ class Program:
         "leading",
         "plain",
         "callbacks",
+        "turn",
         "check",
         "executable",
         "arg_placements",
@@ -115,7 +117,7 @@ class Program:
         self.placements = list(placements)
         self.handlers = [p.handler for p in placements]
         self.kept, self.moves, self.leading = kept, list(moves), list(leading)
-        self.callbacks = list(callbacks)
+        self.callbacks, self.turn = list(callbacks), threading.Lock()
         self.plain = kept is None and not moves and not leading and not callbacks
         self.check: Any = None
         self.origin = "compiler"
@@ -145,19 +147,26 @@ class Program:
         Raises:
             Exception: what a callback raised, with its own traceback.
         """
-        try:
-            outs = self.executable.loaded.execute_sharded(self.arrange(args), with_tokens=True)
-            token = outs.consume_token()
-            results = list(map(Array, outs.consume_with_handlers(self.handlers), self.placements))
-            token.block_until_ready()
-            for x in results:
-                x.block_until_ready()
+        several = self.callbacks[0].several
+        results: list[Array] = []
+        # Calls of a program over several devices share what failed: one run at a time.
+        with self.turn if several else nullcontext():
+            try:
+                found = self.executable.loaded.execute_sharded(self.arrange(args), with_tokens=True)
+                token = found.consume_token()
+                buffers_ = found.consume_with_handlers(self.handlers)
+                results = list(map(Array, buffers_, self.placements))
+                token.block_until_ready()
+                for x in results:
+                    x.block_until_ready()
+                error = self.callback_error() if several else None
+            except xla.JaxRuntimeError:
+                error = self.callback_error()
+                if error is None:
+                    self.check_alive(args)
+                    raise
+        if error is None:
             return results
-        except xla.JaxRuntimeError:
-            error = self.callback_error()
-            if error is None:
-                self.check_alive(args)
-                raise
         # Raised outside of the handler, so that the error keeps its own context and cause.
         try:
             raise error
@@ -166,11 +175,9 @@ class Program:
 
     def callback_error(self) -> BaseException | None:
         """The first exception of a callback that the caller has not got yet."""
-        found = None
-        for function in self.callbacks:
-            if function.errors:
-                found = found or function.errors[0]
-                function.errors.clear()
+        waiting = self.callbacks[0].errors
+        found = waiting[0] if waiting else None
+        waiting.clear()
         return found
 
     def check_alive(self, args: Sequence[Any]) -> None:
@@ -246,6 +253,7 @@ class Plan:
         "out_shardings",
         "committed",
         "callbacks",
+        "located_text",
     )
 
     def __init__(self, graph: Graph, order: tuple[Any, ...], mesh: Mesh | None):
@@ -256,6 +264,7 @@ class Plan:
         self.out_shardings: list[Any] = []
         self.committed = False
         self.callbacks: list[Any] = []
+        self.located_text = ""
 
     def compile(
         self,
@@ -274,6 +283,7 @@ class Plan:
         if executable is None:
             executable = compile_module(
                 text,
+                located_text=self.located_text,
                 devices=self.order,
                 num_partitions=len(self.order),
                 spmd=spmd,
@@ -361,7 +371,7 @@ def lower_for(
         out_shardings=plan.out_shardings,
         donated=gifts,
     )
-    plan.callbacks = module.callbacks
+    plan.callbacks, plan.located_text = module.callbacks, module.located_text
     return text, plan
 
 

@@ -117,12 +117,16 @@ class Lowered:
         """Types of the results."""
         return out_info(self._traced)
 
-    def as_text(self, dialect: str | None = None) -> str:
-        """The program; dialect "stablehlo" (default) or "hlo" (before optimisation)."""
+    def as_text(self, dialect: str | None = None, *, debug_info: bool = False) -> str:
+        """The program; dialect "stablehlo" (default) or "hlo" (before optimisation).
+
+        With `debug_info`, it also says from where operations come: named scopes, file and line.
+        """
+        text = self._plan.located_text if debug_info else self._text
         if dialect in (None, "stablehlo"):
-            return self._text
+            return text
         if dialect == "hlo":
-            return xla.stablehlo_to_hlo_text(self._text)
+            return xla.stablehlo_to_hlo_text(text, debug_info)
         raise errors.ValueArgumentError(
             errors.explain("as_text", f'dialect must be "stablehlo" or "hlo", not {dialect!r}')
         )

@@ -8,6 +8,7 @@ from typing import Any
 from .op import NO_EFFECTS, Op
 from .printing import graph_text
 from .source import Source
+from .tracing import in_scope
 from .types import ArrayType
 
 
@@ -106,7 +107,11 @@ class Graph:
         env: dict[Any, Any] = dict(zip(self.inputs, args, strict=True))
         for eq in self.equations:
             values = [a.value if type(a) is Literal else env[a] for a in eq.inputs]
-            result = apply(eq.op, values)
+            if eq.scope:
+                with in_scope(eq.scope):
+                    result = apply(eq.op, values)
+            else:
+                result = apply(eq.op, values)
             if eq.op.multi:
                 env.update(zip(eq.outputs, result, strict=True))
             else:

@@ -85,6 +85,11 @@ class Op:
         """The same operation with some parameters changed."""
         return type(self).of(*(changes.get(f, getattr(self, f)) for f in self.fields))
 
+    @property
+    def label(self) -> str:
+        """Name in profiles: that of the primitive, or of the function that is called."""
+        return self.name
+
     # ---- rules -------------------------------------------------------------------------------
 
     def out_type(self, *types: ArrayType) -> Any:

@@ -51,6 +51,8 @@ class Interpreter:
 
     __slots__ = ("parent", "alive")
     axis_name: Any = None
+    scope: str | None = None
+    """Named scopes that operations are written in; None if the interpreter writes nothing."""
     parent: Interpreter | None
     alive: bool
 
@@ -109,6 +111,35 @@ class interpreting:
 
     def __exit__(self, *exc: object) -> None:
         current.reset(self.token)
+
+
+class in_scope:
+    """``with in_scope(name):`` operations that are written down get `name` as their scope.
+
+    It stands in the scope of every stage below the current interpreter, so that it also holds for
+    operations that a transformation hands down. One object may be entered repeatedly.
+    """
+
+    __slots__ = ("name", "saved")
+
+    def __init__(self, name: str):
+        self.name = name
+        self.saved: list[list[tuple[Interpreter, str]]] = []
+
+    def __enter__(self) -> None:
+        found: list[tuple[Interpreter, str]] = []
+        frame: Interpreter | None = current.get()
+        while frame is not None:
+            scope = frame.scope
+            if scope is not None:
+                found.append((frame, scope))
+                frame.scope = f"{scope}/{self.name}" if scope else self.name
+            frame = frame.parent
+        self.saved.append(found)
+
+    def __exit__(self, *exc: object) -> None:
+        for frame, scope in self.saved.pop():
+            frame.scope = scope
 
 
 def type_of(x: Any) -> ArrayType:

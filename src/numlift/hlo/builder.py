@@ -10,6 +10,12 @@ import numpy as np
 from ..core.dtypes import dtype_mlir
 from ..core.types import ArrayType, array_type
 from .literals import array_text, number_text
+from .locations import Locations, without_locations
+
+
+def symbol(name: str) -> str:
+    """`name` made fit for an MLIR symbol."""
+    return "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in name)
 
 
 class Module:
@@ -23,6 +29,9 @@ class Module:
         self._name_of_body: dict[str, str] = {}
         self._used: dict[str, int] = {}
         self.callbacks: list[Any] = []
+        self.callback_errors: list[BaseException] = []
+        self.locations = Locations()
+        self.located_text = ""
 
     def host_function(self, op: Any, make: Callable[[Any], Any]) -> int:
         """Index among the module's host functions of the one that `make(op)` gives."""
@@ -40,24 +49,26 @@ class Module:
     def private(self, signature: str, body: str, hint: str) -> str:
         """Add a private function (or find one with the same text); returns its symbol name."""
         text = f"{signature} {{\n{body}\n}}"
-        known = self._name_of_body.get(text)
+        key = without_locations(text)
+        known = self._name_of_body.get(key)
         if known is not None:
             return known
-        base = "".join(c if c.isalnum() or c == "_" else "_" for c in hint) or "f"
+        base = symbol(hint) or "f"
         if base == "main":
             base = "main_"
         count = self._used.get(base, 0)
         self._used[base] = count + 1
         name = f"{base}_{count}" if count else base
-        self._name_of_body[text] = name
+        self._name_of_body[key] = name
         self.functions.append(f"func.func private @{name}{text}")
         return name
 
     def text(self, main: str) -> str:
-        """The whole module, given the text of its main function."""
+        """The whole module with locations, given the text of its main function."""
         parts = [self.mesh_text] if self.mesh_text else []
         body = "\n".join([*parts, main, *self.functions])
-        return f"module @{self.name} {{\n{body}\n}}\n"
+        places = "".join(f"{line}\n" for line in self.locations.lines)
+        return f"module @{self.name} {{\n{body}\n}}\n{places}"
 
 
 class FunctionBuilder:
@@ -77,6 +88,8 @@ class FunctionBuilder:
         self._count = 0
         self._constants: dict[tuple[str, str], str] = {}
         self.token: str | None = None
+        self.location = ""
+        """Alias that ends the lines of the equation being lowered."""
 
     def take_token(self) -> str:
         """The token that the next ordered effect of this region must wait for."""
@@ -93,18 +106,18 @@ class FunctionBuilder:
         """Add ``%n = rhs``; returns ``%n``."""
         self._count += 1
         name = f"%{self._count}"
-        self.lines.append(f"{name} = {rhs}")
+        self.lines.append(f"{name} = {rhs}{self.location}")
         return name
 
     def emit_many(self, rhs: str, n: int) -> list[str]:
         """Add an operation with n results; returns their names."""
         if n == 0:
-            self.lines.append(rhs)
+            self.lines.append(rhs + self.location)
             return []
         if n == 1:
             return [self.emit(rhs)]
         name = self.fresh()
-        self.lines.append(f"{name}:{n} = {rhs}")
+        self.lines.append(f"{name}:{n} = {rhs}{self.location}")
         return [f"{name}#{i}" for i in range(n)]
 
     def full(self, value: Any, type_: ArrayType) -> str:

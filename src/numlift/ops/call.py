@@ -72,6 +72,10 @@ class Call(HigherOrder):
         super().__init__(graph, inline)
         self.effects, self.axis_names = graph.effects, graph.axis_names
 
+    @property
+    def label(self) -> str:
+        return f"jit({self.graph.name})"
+
     def out_type(self, *types: ArrayType) -> list[ArrayType]:
         return self.graph.out_types
 

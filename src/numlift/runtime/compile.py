@@ -212,6 +212,7 @@ def compile_module(
     host_callbacks: Sequence[Callable[..., Any]] = (),
     propagate_to_outputs: Sequence[bool] = (True,),
     propagate_to_parameters: Sequence[bool] = (False,),
+    located_text: str = "",
 ) -> Executable:
     """Compile a StableHLO module for devices, or load it from the persistent cache.
 
@@ -228,6 +229,8 @@ def compile_module(
         propagate_to_outputs: whether XLA may choose the sharding of results without one; one
             entry for all, or one for each.
         propagate_to_parameters: the same for arguments.
+        located_text: the module with locations (names, files and lines of operations), if there
+            is one: it is what XLA gets, and not part of any key.
 
     Raises:
         CompileError: XLA refuses the program.
@@ -249,11 +252,12 @@ def compile_module(
     )
     if backend.platform == "cpu" and "lapack_" in text:
         ensure_lapack()
-    device_list = _device_list(devices)
     if host_callbacks:
-        loaded = _compile(text, backend, device_list, request, list(host_callbacks))
+        device_list = _device_list(devices)
+        callbacks = list(host_callbacks)
+        loaded = _compile(located_text or text, backend, device_list, request, callbacks)
         return Executable(loaded, backend, devices, text, False, request)
-    return _cached(text, backend, devices, device_list, request, cache_key_extra)
+    return _cached(text, located_text or text, backend, devices, request, cache_key_extra)
 
 
 @functools.lru_cache(maxsize=256)
@@ -263,15 +267,16 @@ def _device_list(devices: tuple[Device, ...]) -> xla.DeviceList:
 
 def _cached(
     text: str,
+    located_text: str,
     backend: Backend,
     devices: tuple[Device, ...],
-    device_list: xla.DeviceList,
     request: _Request,
     extra: tuple[object, ...],
 ) -> Executable:
+    device_list = _device_list(devices)
     store = disk_cache.cache() if backend.process_count == 1 else None
     if store is None:
-        loaded = _compile(text, backend, device_list, request)
+        loaded = _compile(located_text, backend, device_list, request)
         return Executable(loaded, backend, devices, text, False, request)
     parts = (*request.key_parts(), extra)
     key = disk_cache.make_key(text, backend.client, devices[0].device_kind, parts)
@@ -281,7 +286,7 @@ def _cached(
         return Executable(loaded, backend, devices, text, True, request, size=size)
     start = time.perf_counter()
     size = None
-    loaded = _compile(text, backend, device_list, request)
+    loaded = _compile(located_text, backend, device_list, request)
     if time.perf_counter() - start >= config.get("persistent_cache_min_compile_time_secs"):
         blob = loaded.serialize()
         size = len(blob)

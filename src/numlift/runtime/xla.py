@@ -396,9 +396,10 @@ def from_dlpack(
 # --- programs -------------------------------------------------------------------------------------
 
 
-def stablehlo_to_hlo_text(text: str | bytes) -> str:
-    """HLO text of a StableHLO module before optimisation."""
-    return _jax.mlir.mlir_module_to_xla_computation(text).as_hlo_text()
+def stablehlo_to_hlo_text(text: str | bytes, metadata: bool = False) -> str:
+    """HLO text of a StableHLO module before optimisation; `metadata`: also names and lines."""
+    made = _jax.mlir.mlir_module_to_xla_computation(text)
+    return made.get_hlo_module().to_string() if metadata else made.as_hlo_text()
 
 
 def portable_artifact(text: str | bytes, version: str) -> bytes:

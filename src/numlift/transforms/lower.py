@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..core.graph import Atom, Graph, Literal
+from ..core.graph import Atom, Equation, Graph, Literal
 from ..core.types import ArrayType, array_type
-from ..hlo.builder import FunctionBuilder, Module
+from ..hlo.builder import FunctionBuilder, Module, symbol
+from ..hlo.locations import without_locations
 from ..sharding.text import sdy_sharding_text, sdy_spec_text, sdy_text
 from .simplify import simplify
 
@@ -15,12 +16,24 @@ from .simplify import simplify
 class Lowering(FunctionBuilder):
     """Builder that also knows graphs: what `Op.lower` receives as `ctx`."""
 
+    path = ""
+    """Names of the functions, scopes and operations around the graph being lowered."""
+    equation: Equation | None = None
+
     def inline(self, graph: Graph, operands: Sequence[str]) -> list[str]:
         """Emit the equations of a graph here; returns the names of its outputs."""
         graph = simplify(graph)
+        outside = self.path, self.equation, self.location
+        path = outside[0]
+        if self.equation is not None:
+            scope = self.equation.scope
+            path += f"{scope}/{self.equation.op.label}/" if scope else f"{self.equation.op.label}/"
+            self.path = path
+        alias = self.module.locations.alias
         env: dict[Any, str] = dict(zip(graph.inputs, operands, strict=True))
         for eq in graph.equations:
             op = eq.op
+            self.equation, self.location = eq, alias(path, eq)
             types = [a.type for a in eq.inputs]
             outs = [v.type for v in eq.outputs]
             if op.broadcasts_scalars and outs[0].shape:
@@ -45,6 +58,7 @@ class Lowering(FunctionBuilder):
                     sharding = v.type.sharding or getattr(op, "sharding", None)
                     if sharding is not None:
                         env[v] = self.constrain(env[v], v.type, sharding)
+        self.path, self.equation, self.location = outside
         return [self._operand(a, env) for a in graph.outputs]
 
     def _operand(self, atom: Atom, env: dict[Any, str]) -> str:
@@ -87,9 +101,11 @@ def function_text(
     graph: Graph,
     in_attributes: Sequence[str] = (),
     out_attributes: Sequence[str] = (),
+    path: str = "",
 ) -> tuple[str, str]:
     """Signature and body of a function that computes `graph`."""
     builder = Lowering(module)
+    builder.path = path
     names = [f"%arg{i}" for i in range(len(graph.inputs))]
     results = builder.inline(graph, names)
     pads = in_attributes or [""] * len(names)
@@ -121,20 +137,26 @@ def lower_graph(
         mesh: the mesh for programs over several devices, else None.
         in_shardings, out_shardings: one `NamedSharding` or None (left to XLA) each.
         donated: donated input -> output that must take over its memory, or None for any.
+
+    Returns:
+        The text, and the module, whose `located_text` also says where operations come from.
     """
-    module = Module(platform, name=symbol(graph.name))
+    module = Module(platform, name=module_name(graph.name))
     if mesh is not None:
         module.mesh = mesh
         module.mesh_text = sdy_text(mesh)
     in_attributes = _attributes(graph.in_types, in_shardings, mesh, donated or {})
     out_attributes = _attributes(graph.out_types, out_shardings, mesh, {})
-    signature, body = function_text(module, graph, in_attributes, out_attributes)
-    return module.text(f"func.func public @main{signature} {{\n{body}\n}}"), module
+    path = f"jit({graph.name})/"
+    signature, body = function_text(module, graph, in_attributes, out_attributes, path)
+    text = module.text(f"func.func public @main{signature} {{\n{body}\n}}")
+    module.located_text = text
+    return without_locations(text[: text.rindex("\n}\n") + 3]), module
 
 
-def symbol(name: str) -> str:
-    """`name` made fit for an MLIR symbol."""
-    return "jit_" + "".join(c if c.isalnum() or c == "_" else "_" for c in name)
+def module_name(name: str) -> str:
+    """Name of the module of a function."""
+    return f"jit_{symbol(name)}"
 
 
 def _attributes(

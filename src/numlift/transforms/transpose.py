@@ -8,7 +8,7 @@ from typing import Any
 from ..core.graph import Equation, Graph, Literal, Var
 from ..core.op import Linear
 from ..core.staging import trace_to_graph
-from ..core.tracing import apply
+from ..core.tracing import apply, in_scope
 from ..structural.arith import add
 from .jvp import instantiate, tangent_type
 
@@ -51,7 +51,12 @@ def backward(
             a.value if type(a) is Literal else known[a] if a in known else Linear(a.type)
             for a in eq.inputs
         ]
-        for atom, value, c in zip(eq.inputs, values, op.transpose(ct, *values), strict=True):
+        if eq.scope:
+            with in_scope(f"transpose({eq.scope})"):
+                parts = op.transpose(ct, *values)
+        else:
+            parts = op.transpose(ct, *values)
+        for atom, value, c in zip(eq.inputs, values, parts, strict=True):
             if c is not None and type(value) is Linear:
                 old = ct_of.get(atom)
                 ct_of[atom] = c if old is None else apply(add, old, c)
