@@ -21,6 +21,8 @@ def environment(cache: Path) -> dict[str, str]:
     # A pinned OpenBLAS kernel would slow NumPy down and flatter us.
     kept = {key: value for key, value in os.environ.items() if not key.startswith("OPENBLAS_")}
     kept.pop("NUMLIFT_NUM_CPU_DEVICES", None)
+    # Installed packages come with bytecode; a source tree must be allowed to keep its own.
+    kept.pop("PYTHONDONTWRITEBYTECODE", None)
     kept.pop("XLA_FLAGS", None)
     for prefix in ("NUMLIFT", "JAX"):
         kept[f"{prefix}_PLATFORMS"] = "cpu"
