@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .. import config
 from ..core.graph import Graph
 from ..core.tracing import apply, type_of
 from ..ops.conv import ConvGeneralDilated
@@ -53,6 +54,8 @@ def checkpoint(
     @door
     @functools.wraps(fun)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
+        if config.current().disable_jit:
+            return fun(*args, **kwargs)
         fixed, rest, named = statics.split(args, kwargs)
         leaves, tree = tree_flatten((rest, named))
         for x in leaves:
@@ -106,7 +109,7 @@ def save_only_these_names(*names: str) -> Policy:
     wanted = frozenset(names)
 
     def policy(op: Any, *types: Any, **params: Any) -> bool:
-        return isinstance(op, Name) and op.label in wanted
+        return isinstance(op, Name) and op.tag in wanted
 
     return policy
 
@@ -116,7 +119,7 @@ def save_any_names_but_these(*names: str) -> Policy:
     left_out = frozenset(names)
 
     def policy(op: Any, *types: Any, **params: Any) -> bool:
-        return isinstance(op, Name) and op.label not in left_out
+        return isinstance(op, Name) and op.tag not in left_out
 
     return policy
 
@@ -126,7 +129,7 @@ def save_anything_except_these_names(*names: str) -> Policy:
     left_out = frozenset(names)
 
     def policy(op: Any, *types: Any, **params: Any) -> bool:
-        return not (isinstance(op, Name) and op.label in left_out)
+        return not (isinstance(op, Name) and op.tag in left_out)
 
     return policy
 

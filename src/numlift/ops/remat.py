@@ -25,7 +25,7 @@ class Name(Structural):
     """The identity, with a name that a policy can refer to."""
 
     name = "name"
-    label: str
+    tag: str
 
     def out_type(self, *types: ArrayType) -> ArrayType:
         return types[0]
