@@ -12,6 +12,7 @@ from numlift.api.autodiff import jvp, vjp
 from numlift.api.jit import jit
 from numlift.api.vmap import vmap
 from numlift.core.graph import Graph
+from numlift.core.op import Op
 from numlift.core.types import dtype_kind
 from numlift.core.verify import verify
 from numlift.transforms.jvp import jvp_graph
@@ -83,6 +84,70 @@ def half_precision(row: Sample) -> list[str]:
 def test_names_are_unique() -> None:
     counts = Counter(row.name for row in ROWS)
     assert not [name for name, n in counts.items() if n > 1]
+
+
+WITHOUT_ROW = {
+    "collectives": "vmap turns them into others (see psum, ...); sharded: tests/sharding",
+    "random": "random numbers have no oracle: tests/random",
+    "callback": "they call the host: tests/api/test_callbacks.py",
+    "resharding": "they change placements only: tests/sharding",
+}
+NOT_USED_ALONE = {
+    # Made by derivatives, batching, lowering or dead ends of tracing only.
+    "Again",
+    "ArgSort",
+    "BetaDensity",
+    "BoundedWhile",
+    "CustomCall",
+    "EqTo",
+    "GammaDensity",
+    "KeyEqual",
+    "LeTo",
+    "LtTo",
+    "PaddedDynamicSlice",
+    "PaddedDynamicUpdateSlice",
+    "SelectAndGatherAdd",
+    "SelectAndScatterAdd",
+    "Recurrence",
+    "VjpTangent",
+    "_Apply",
+}
+
+
+def operations(graph: Graph) -> set[type[Op]]:
+    """Classes of the operations of a graph and of the graphs inside them."""
+    found: set[type[Op]] = set()
+    for eq in graph.equations:
+        found.add(type(eq.op))
+        for field in eq.op.fields:
+            value = getattr(eq.op, field)
+            for inside in value if isinstance(value, tuple) else (value,):
+                if isinstance(inside, Graph):
+                    found |= operations(inside)
+    return found
+
+
+def subclasses(kind: type[Op]) -> set[type[Op]]:
+    """All subclasses of an operation class in the package."""
+    below = kind.__subclasses__()
+    return {*below, *(s for b in below for s in subclasses(b))}
+
+
+def test_every_operation_has_a_row() -> None:
+    used: set[type[Op]] = set()
+    for row in ROWS:
+        (dtype,) = one_dtype(row)
+        with scope(dtype):
+            used |= operations(case(row, dtype).graph()[0])
+    missing = [
+        f"{kind.__module__}.{kind.__name__}"
+        for kind in subclasses(Op) - used
+        if kind.__module__.startswith("numlift.")
+        and kind.__module__.rsplit(".", 1)[1] not in WITHOUT_ROW
+        and not kind.__subclasses__()
+        and kind.__name__ not in NOT_USED_ALONE
+    ]
+    assert not missing, "\n".join(sorted(missing))
 
 
 @pytest.mark.parametrize("row, dtype", parameters(lambda row: row.dtypes))

@@ -1,4 +1,4 @@
-"""The samples table: one row an operation, crossed with every property by tests/ops/test_samples.py."""
+"""The samples table: rows that tests/ops/test_samples.py crosses with every property."""
 
 from __future__ import annotations
 

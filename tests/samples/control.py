@@ -9,6 +9,7 @@ import numpy as np
 import numlift as nl
 import numlift.numpy as nlp
 from numlift import lax
+from numlift.ad_checkpoint import checkpoint_name
 
 from . import Sample
 from .slicing import arrays
@@ -20,6 +21,12 @@ FC = (*F, "complex128")
 def positive(*shapes: tuple[int, ...]) -> Any:
     """Inputs between 0.5 and 1.5."""
     return lambda rng, dtype: tuple(rng.uniform(0.5, 1.5, s).astype(dtype) for s in shapes)
+
+
+def small(*shapes: tuple[int, ...]) -> Any:
+    """Inputs that a recurrence keeps small."""
+    make = arrays(*shapes)
+    return lambda rng, dtype: tuple((0.2 * x).astype(x.dtype) for x in make(rng, dtype))
 
 
 def with_number(shape: tuple[int, ...], *numbers: Any) -> Any:
@@ -88,7 +95,7 @@ def named(f: Any) -> Any:
 
 
 SAMPLES: list[Sample] = [
-    Sample("scan", scan_rows, arrays((3,), (4, 3)), scan_rows_oracle, FC, (0, 1)),
+    Sample("scan", scan_rows, small((3,), (4, 3)), scan_rows_oracle, FC, (0, 1)),
     Sample(
         "scan/reverse",
         lambda xs: lax.scan(lambda c, v: (c * v, c + v), xs[0] * 0 + 1, xs, reverse=True)[1],
@@ -116,7 +123,7 @@ SAMPLES: list[Sample] = [
     ),
     Sample(
         "cond", lambda x, p: lax.cond(p, lambda v: nlp.sin(v) * v, lambda v: v * x, x),
-        with_number((3,), True, False), lambda x, p: np.sin(x) * x if p else x * x, FC[:2], (0,),
+        with_number((3,), True, False), lambda x, p: np.sin(x) * x if p else x * x, F, (0,),
     ),
     Sample(
         "switch",
@@ -139,6 +146,10 @@ SAMPLES: list[Sample] = [
     Sample(
         "checkpoint", lambda x: nl.checkpoint(lambda v: nlp.sin(nlp.exp(v)) * v)(x), arrays((3,)),
         lambda x: np.sin(np.exp(x)) * x, F, (0,),
+    ),
+    Sample(
+        "checkpoint_name", lambda x: checkpoint_name(nlp.sin(x), "sines") * x, arrays((3,)),
+        lambda x: np.sin(x) * x, F, (0,),
     ),
     Sample(
         "custom_jvp", lambda x: logged(x), arrays((3,)), lambda x: np.log(1 + np.exp(x)), F, (0,),
