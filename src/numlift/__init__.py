@@ -19,7 +19,7 @@ from .api.callbacks import effects_barrier, pure_callback
 from .api.checkpoint import checkpoint
 from .api.custom import custom_jvp, custom_vjp
 from .api.inspect import eval_shape, make_jaxpr
-from .api.jacobians import hessian, jacfwd, jacrev
+from .api.jacobians import hessian, hvp, jacfwd, jacobian, jacrev
 from .api.jit import jit
 from .api.scopes import named_call, named_scope
 from .api.shapes import ShapeDtypeStruct
@@ -135,7 +135,9 @@ __all__ = [
     "get_mesh",
     "grad",
     "hessian",
+    "hvp",
     "jacfwd",
+    "jacobian",
     "jacrev",
     "jit",
     "jvp",

@@ -188,7 +188,7 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
         9.0 6.0
     """
     check_callable(fun, "linearize")
-    point = _linearize_at(fun, primals, "linearize", has_aux)
+    point = linearize_at(fun, primals, "linearize", has_aux)
 
     @door
     def f_jvp(*tangents: Any) -> Any:
@@ -216,7 +216,7 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     return (*result, point.aux) if has_aux else result
 
 
-class _Point:
+class Point:
     """A function linearised at a point."""
 
     __slots__ = ("in_tree", "values", "active", "outs", "out_tree", "linear", "aux")
@@ -233,8 +233,8 @@ class _Point:
         return tree_unflatten(self.out_tree, self.outs)
 
 
-def _linearize_at(fun: Callable[..., Any], args: Any, transformation: str, has_aux: bool) -> _Point:
-    point = _Point()
+def linearize_at(fun: Callable[..., Any], args: Any, transformation: str, has_aux: bool) -> Point:
+    point = Point()
     leaves, tree = tree_flatten(args)
     for x in leaves:
         check_argument(
@@ -301,7 +301,7 @@ def vjp(
     check_callable(fun, "vjp")
     if reduce_axes:
         raise errors.ArgumentError("vjp: reduce_axes is not supported; use lax.psum on the result")
-    point = _linearize_at(fun, primals, "vjp", has_aux)
+    point = linearize_at(fun, primals, "vjp", has_aux)
 
     @door
     def f_vjp(ct: Any) -> Any:
@@ -312,7 +312,7 @@ def vjp(
     return (*result, point.aux) if has_aux else result
 
 
-def _pull_back(point: _Point, ct: Any) -> Any:
+def _pull_back(point: Point, ct: Any) -> Any:
     cts, ct_tree = tree_flatten(ct)
     if ct_tree != point.out_tree:
         raise errors.ArgumentError(
@@ -412,7 +412,7 @@ def value_and_grad(
             return fun(*full_args, **kwargs)
 
         partial.__name__ = name
-        point = _linearize_at(partial, tuple(chosen), "grad", has_aux)
+        point = linearize_at(partial, tuple(chosen), "grad", has_aux)
         _check_result(point, name, holomorphic)
         one = point.linear.out_types[0].dtype.type(1)
         grads = _pull_back(point, tree_unflatten(point.out_tree, [one]))
@@ -465,12 +465,14 @@ def canonical_argnums(argnums: Any) -> tuple[int, ...]:
         ) from None
 
 
-def choose_arguments(args: tuple[Any, ...], nums: tuple[int, ...], name: str) -> list[Any]:
+def choose_arguments(
+    args: tuple[Any, ...], nums: tuple[int, ...], name: str, transformation: str = "grad"
+) -> list[Any]:
     for n in nums:
         if not -len(args) <= n < len(args):
             raise errors.ArgumentError(
                 errors.explain(
-                    f"grad({name})",
+                    f"{transformation}({name})",
                     f"argnums={n}, but the function was called with {len(args)} positional "
                     "arguments",
                     try_="pass the arguments to differentiate by position",
@@ -486,32 +488,34 @@ def check_inputs(
     holomorphic: bool,
     allow_int: bool,
     allow_complex: bool = True,
+    transformation: str = "grad",
 ) -> None:
+    function = f"{transformation}({name})"
     for path, x in tree_flatten_with_path(tree)[0]:
-        check_argument(x, lambda p=path: f"argument {position}{keystr(p)}", f"grad({name})")
+        check_argument(x, lambda p=path: f"argument {position}{keystr(p)}", function)
         t = type_of(x)
         where = f"argument {position}{keystr(path)}"
         if holomorphic and t.kind != "c":
             rule = f"holomorphic=True needs complex arguments, but {where} is {t.dtype}"
         elif t.kind == "c" and not holomorphic and not allow_complex:
-            rule = f"{where} is complex"
+            rule = f"forward mode needs real arguments, but {where} is {t.dtype}"
         elif not t.inexact and not allow_int:
             rule = f"{where} must be a float, but is {t.dtype}"
         else:
             continue
         raise errors.GradError(
             errors.explain(
-                f"grad({name})",
+                function,
                 rule,
                 {where: t},
-                try_="holomorphic=True, or differentiate real and imaginary parts"
+                try_="nl.jacrev, or holomorphic=True if the function is holomorphic"
                 if t.kind == "c"
                 else "x.astype(float) (3.0 instead of 3), or allow_int=True",
             )
         )
 
 
-def _check_result(point: _Point, name: str, holomorphic: bool) -> None:
+def _check_result(point: Point, name: str, holomorphic: bool) -> None:
     types = point.linear.out_types
     if len(types) != 1 or types[0].shape:
         shown = types[0] if len(types) == 1 else f"{len(types)} arrays: {point.out_tree}"

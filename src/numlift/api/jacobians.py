@@ -1,7 +1,8 @@
-"""Derivatives of arrays by arrays: jacfwd, jacrev, hessian."""
+"""Derivatives of arrays by arrays: jacobian, jacfwd, jacrev, hessian, hvp."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -9,21 +10,79 @@ import numpy as np
 
 from .. import errors
 from ..core.tracing import type_of
-from ..core.types import ArrayType
-from ..structural.shape import reshape
-from ..tree import tree_flatten, tree_unflatten
+from ..core.types import ArrayType, array_type
+from ..structural.shape import full, reshape
+from ..tree import tree_unflatten
 from .autodiff import (
-    as_operand,
+    Point,
     canonical_argnums,
     check_callable,
     check_inputs,
     choose_arguments,
-    linearize,
-    vjp,
+    grad,
+    jvp,
+    linearize_at,
 )
 from .door import door
 from .tracing import name_of
 from .vmap import vmap
+
+_MODES = ("auto", "forward", "reverse")
+
+
+def jacobian(
+    fun: Callable[..., Any],
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+    *,
+    mode: str = "auto",
+) -> Callable[..., Any]:
+    """The Jacobian of `fun` in the mode that needs fewer passes.
+
+    ``J[i, j] = d result[i] / d argument[j]``. The function is linearised once; then one pass a
+    column (forward) or a row (reverse) runs, all of them batched.
+
+    Args:
+        fun: function of arrays or pytrees of arrays, with any result.
+        argnums: argument or arguments to differentiate with respect to.
+        has_aux: `fun` returns (result, auxiliary data).
+        holomorphic: arguments and result are complex and `fun` is holomorphic.
+        allow_int: allow integer arguments; the derivative by them is zero.
+        mode: ``"forward"``, ``"reverse"``, or ``"auto"``: reverse mode if results have fewer
+            elements than arguments, else forward mode. Real functions of complex arguments take
+            reverse mode, complex functions of real arguments forward mode.
+
+    Returns:
+        A function whose result has the structure of the result of `fun`; each leaf of shape r
+        there is replaced by the structure of the argument (a tuple of them if `argnums` is a
+        sequence), whose leaves of shape s are arrays of shape r + s. With `has_aux` a pair of that
+        and the auxiliary data.
+
+    Raises:
+        GradError: a dtype cannot be differentiated in the mode.
+        ArgumentError: `mode` is none of the three, or `argnums` names no argument.
+
+    JAX's `jacobian` is always reverse mode; use ``mode="reverse"`` for its errors.
+
+    Example:
+        >>> import numlift as nl
+        >>> import numlift.numpy as np
+        >>> print(nl.jacobian(lambda x: np.stack([x[0] * x[1], x[0]]))(np.array([2.0, 3.0])))
+        [[3. 2.]
+         [1. 0.]]
+    """
+    if mode not in _MODES:
+        raise errors.ArgumentError(
+            errors.explain(
+                "jacobian",
+                f"mode must be one of {', '.join(_MODES)}",
+                {"mode": repr(mode)},
+                try_="mode='auto'",
+            )
+        )
+    return _jacobian("jacobian", mode, fun, argnums, has_aux, holomorphic, allow_int)
 
 
 def jacfwd(
@@ -34,9 +93,18 @@ def jacfwd(
 ) -> Callable[..., Any]:
     """The Jacobian of `fun`, one column at a time in forward mode (good for few inputs).
 
+    Args:
+        fun: function of arrays or pytrees of arrays, with any result.
+        argnums: argument or arguments to differentiate with respect to.
+        has_aux: `fun` returns (result, auxiliary data).
+        holomorphic: arguments are complex and `fun` is holomorphic.
+
     Returns:
         A function whose result has, for each result leaf of shape r and argument leaf of shape s,
         an array of shape r + s.
+
+    Raises:
+        GradError: an argument is no float (no complex number with `holomorphic`).
 
     Example:
         >>> import numlift as nl
@@ -45,40 +113,7 @@ def jacfwd(
         [[3. 2.]
          [1. 0.]]
     """
-    check_callable(fun, "jacfwd")
-    nums, name = canonical_argnums(argnums), name_of(fun)
-
-    @door
-    def jacobian(*args: Any, **kwargs: Any) -> Any:
-        chosen = tuple(choose_arguments(args, nums, name))
-        for position, tree in zip(nums, chosen, strict=True):
-            check_inputs(tree, position, name, holomorphic, False, allow_complex=False)
-        places = [n % len(args) for n in nums]
-        aux: list[Any] = []
-
-        def partial(*chosen_args: Any) -> Any:
-            full_args = list(args)
-            for place, value in zip(places, chosen_args, strict=True):
-                full_args[place] = value
-            return fun(*full_args, **kwargs)
-
-        leaves, tree = tree_flatten(chosen)
-        values = [as_operand(x) for x in leaves]
-        point_args = tree_unflatten(tree, values)
-        found = linearize(partial, *point_args, has_aux=has_aux)
-        if has_aux:
-            aux.append(found[2])
-        push = vmap(found[1], in_axes=0, out_axes=-1)
-        columns = push(*tree_unflatten(tree, _basis(values)))
-        out_leaves, out_tree = tree_flatten(found[0])
-        blocks = [
-            _split_last(c, type_of(y).shape, values)
-            for c, y in zip(tree_flatten(columns)[0], out_leaves, strict=True)
-        ]
-        result = _assemble(blocks, out_tree, tree, isinstance(argnums, int))
-        return (result, aux[0]) if has_aux else result
-
-    return jacobian
+    return _jacobian("jacfwd", "forward", fun, argnums, has_aux, holomorphic, False)
 
 
 def jacrev(
@@ -90,8 +125,18 @@ def jacrev(
 ) -> Callable[..., Any]:
     """The Jacobian of `fun`, one row at a time in reverse mode (good for few results).
 
+    Args:
+        fun: function of arrays or pytrees of arrays, with any result.
+        argnums: argument or arguments to differentiate with respect to.
+        has_aux: `fun` returns (result, auxiliary data).
+        holomorphic: arguments and result are complex and `fun` is holomorphic.
+        allow_int: allow integer arguments; the derivative by them is zero.
+
     Returns:
         As `jacfwd`.
+
+    Raises:
+        GradError: a result is no float (no complex number with `holomorphic`).
 
     Example:
         >>> import numlift as nl
@@ -100,14 +145,28 @@ def jacrev(
         [[4. 0.]
          [0. 6.]]
     """
-    check_callable(fun, "jacrev")
+    return _jacobian("jacrev", "reverse", fun, argnums, has_aux, holomorphic, allow_int)
+
+
+def _jacobian(
+    label: str,
+    mode: str,
+    fun: Callable[..., Any],
+    argnums: int | Sequence[int],
+    has_aux: bool,
+    holomorphic: bool,
+    allow_int: bool,
+) -> Callable[..., Any]:
+    check_callable(fun, label)
     nums, name = canonical_argnums(argnums), name_of(fun)
 
     @door
-    def jacobian(*args: Any, **kwargs: Any) -> Any:
-        chosen = tuple(choose_arguments(args, nums, name))
+    @functools.wraps(fun, assigned=("__module__", "__name__", "__qualname__"), updated=())
+    def jacobian_fun(*args: Any, **kwargs: Any) -> Any:
+        chosen = tuple(choose_arguments(args, nums, name, label))
         for position, tree in zip(nums, chosen, strict=True):
-            check_inputs(tree, position, name, holomorphic, allow_int)
+            complex_ok = mode != "forward"
+            check_inputs(tree, position, name, holomorphic, allow_int, complex_ok, label)
         places = [n % len(args) for n in nums]
 
         def partial(*chosen_args: Any) -> Any:
@@ -116,70 +175,117 @@ def jacrev(
                 full_args[place] = value
             return fun(*full_args, **kwargs)
 
-        found = vjp(partial, *chosen, has_aux=has_aux)
-        out_leaves, out_tree = tree_flatten(found[0])
-        for y in out_leaves:
-            _check_row(type_of(y), name, holomorphic)
-        rows = vmap(found[1])(tree_unflatten(out_tree, _basis(out_leaves)))
-        row_leaves, tree = tree_flatten(rows)
-        by_input = [_split_first(r, out_leaves) for r in row_leaves]
-        blocks = [[per_out[i] for per_out in by_input] for i in range(len(out_leaves))]
-        result = _assemble(blocks, out_tree, tree, isinstance(argnums, int))
-        return (result, found[2]) if has_aux else result
+        partial.__name__ = name
+        point = linearize_at(partial, chosen, label, has_aux)
+        how = _cheaper(point, holomorphic) if mode == "auto" else mode
+        if how == "reverse":
+            for t in point.linear.out_types:
+                _check_row(t, f"{label}({name})", holomorphic)
+        blocks = _by_columns(point) if how == "forward" else _by_rows(point)
+        result = _assemble(blocks, point, isinstance(argnums, (tuple, list)))
+        return (result, point.aux) if has_aux else result
 
-    return jacobian
+    return jacobian_fun
 
 
-def _check_row(t: ArrayType, name: str, holomorphic: bool) -> None:
+def _cheaper(point: Point, holomorphic: bool) -> str:
+    """The mode with fewer passes, of those that the dtypes allow."""
+    linear = point.linear
+    if not holomorphic:
+        if any(t.kind == "c" for t in linear.in_types):
+            return "reverse"
+        if any(t.kind != "f" for t in linear.out_types):
+            return "forward"
+    columns, rows = sum(t.size for t in linear.in_types), sum(t.size for t in linear.out_types)
+    return "reverse" if rows < columns else "forward"
+
+
+def _check_row(t: ArrayType, function: str, holomorphic: bool) -> None:
     if t.kind != ("c" if holomorphic else "f"):
+        words = "complex with holomorphic=True" if holomorphic else "real floating-point"
         raise errors.GradError(
             errors.explain(
-                f"jacrev({name})",
-                "results must be complex with holomorphic=True, else real floating-point",
+                function,
+                f"results must be {words} in reverse mode",
                 {"result": t},
+                try_="nl.jacfwd, or holomorphic=True if the function is holomorphic"
+                if t.kind == "c"
+                else "return floats, or use nl.jacfwd",
             )
         )
 
 
-def _basis(leaves: Sequence[Any]) -> list[Any]:
-    """Unit vectors of the concatenated leaves, one leading row each."""
-    sizes = [type_of(x).size for x in leaves]
-    total, start, found = sum(sizes), 0, []
-    for x, size in zip(leaves, sizes, strict=True):
-        t = type_of(x)
-        rows = np.zeros((total, size), t.dtype)
-        rows[start : start + size] = np.eye(size, dtype=t.dtype)
+def _basis(types: Sequence[ArrayType]) -> list[Any]:
+    """Unit vectors of the concatenated arrays, one leading row each."""
+    total, start, found = sum(t.size for t in types), 0, []
+    for t in types:
+        rows = np.zeros((total, t.size), t.dtype)
+        rows[start : start + t.size] = np.eye(t.size, dtype=t.dtype)
         found.append(rows.reshape((total, *t.shape)))
-        start += size
-    return found
-
-
-def _split_last(columns: Any, shape: tuple[int, ...], inputs: Sequence[Any]) -> list[Any]:
-    start, found = 0, []
-    for x in inputs:
-        t = type_of(x)
-        part = columns[..., start : start + t.size]
-        found.append(reshape(part, (*shape, *t.shape)))
         start += t.size
     return found
 
 
-def _split_first(rows: Any, outputs: Sequence[Any]) -> list[Any]:
-    start, found = 0, []
-    tail = type_of(rows).shape[1:]
-    for y in outputs:
-        t = type_of(y)
-        found.append(reshape(rows[start : start + t.size], (*t.shape, *tail)))
+def _zeros(out: ArrayType, by: ArrayType) -> Any:
+    """The derivative by an integer argument."""
+    return full(array_type((*out.shape, *by.shape), by.dtype))
+
+
+def _by_columns(point: Point) -> list[list[Any]]:
+    """Forward mode: one list a result leaf, with one block an argument leaf."""
+    linear = point.linear
+    columns = []
+    if linear.in_types:
+        push = vmap(lambda tangents: linear.push_forward(tangents), in_axes=0, out_axes=-1)
+        columns = push(_basis(linear.in_types))
+    blocks = []
+    for i, t in enumerate(linear.out_types):
+        start, row = 0, []
+        for x, active in zip(point.values, point.active, strict=True):
+            u = type_of(x)
+            if not active:
+                row.append(_zeros(t, u))
+                continue
+            part = columns[i][..., start : start + u.size]
+            row.append(reshape(part, (*t.shape, *u.shape)))
+            start += u.size
+        blocks.append(row)
+    return blocks
+
+
+def _by_rows(point: Point) -> list[list[Any]]:
+    """Reverse mode: one list a result leaf, with one block an argument leaf."""
+    linear = point.linear
+    rows: list[Any] = []
+    if linear.out_types and linear.in_types:
+        rows = vmap(lambda cts: _pulled(point, cts))(_basis(linear.out_types))
+    blocks, start = [], 0
+    for t in linear.out_types:
+        found, row = iter(rows), []
+        for x, active in zip(point.values, point.active, strict=True):
+            u = type_of(x)
+            if not active:
+                row.append(_zeros(t, u))
+                continue
+            part = next(found)[start : start + t.size]
+            row.append(reshape(part, (*t.shape, *u.shape)))
+        blocks.append(row)
         start += t.size
-    return found
+    return blocks
 
 
-def _assemble(blocks: Any, out_tree: Any, in_tree: Any, single: bool) -> Any:
+def _pulled(point: Point, cts: Sequence[Any]) -> list[Any]:
+    linear = point.linear
+    found = linear.pull_back(cts)
+    return [full(t) if c is None else c for c, t in zip(found, linear.in_types, strict=True)]
+
+
+def _assemble(blocks: Any, point: Point, several: bool) -> Any:
     rows = []
     for row in blocks:
-        args = tree_unflatten(in_tree, row)
-        rows.append(args[0] if single else args)
-    return tree_unflatten(out_tree, rows)
+        args = tree_unflatten(point.in_tree, row)
+        rows.append(args if several else args[0])
+    return tree_unflatten(point.out_tree, rows)
 
 
 def hessian(
@@ -190,6 +296,21 @@ def hessian(
 ) -> Callable[..., Any]:
     """The matrix of second derivatives, forward mode over reverse mode.
 
+    ``H[i, j] = d2 f / dx[i] dx[j]``, in front of it the shape of the result of `fun`.
+
+    Args:
+        fun: function of arrays or pytrees of arrays.
+        argnums: argument or arguments to differentiate with respect to.
+        has_aux: `fun` returns (result, auxiliary data).
+        holomorphic: arguments and result are complex and `fun` is holomorphic.
+
+    Returns:
+        A function whose result nests the structure of the argument in itself: for leaves of shapes
+        s and t an array of shape r + s + t. With `has_aux` a pair of that and the auxiliary data.
+
+    Raises:
+        GradError: a dtype cannot be differentiated.
+
     Example:
         >>> import numlift as nl
         >>> import numlift.numpy as np
@@ -198,3 +319,46 @@ def hessian(
          [4. 0.]]
     """
     return jacfwd(jacrev(fun, argnums, has_aux, holomorphic), argnums, has_aux, holomorphic)
+
+
+@door
+def hvp(fun: Callable[..., Any], primals: Any, tangents: Any, holomorphic: bool = False) -> Any:
+    """The Hessian of `fun` times a vector, without forming the Hessian.
+
+    ``H v = d/dt grad f(x + t v)`` at t = 0: forward mode over reverse mode. It costs a few
+    evaluations of `fun`, whatever the size of its arguments.
+
+    Args:
+        fun: function with a scalar result.
+        primals: tuple of arguments, all differentiated.
+        tangents: tuple of vectors, structured like `primals`.
+        holomorphic: arguments and result are complex and `fun` is holomorphic.
+
+    Returns:
+        The product, structured like the argument; a tuple, one an argument, if there are several
+        (the off-diagonal blocks of the Hessian are included).
+
+    Raises:
+        GradError: the result is not a scalar, or a dtype cannot be differentiated.
+        ArgumentError: a tangent differs from its primal in structure, shape or dtype.
+
+    Example:
+        >>> import numlift as nl
+        >>> import numlift.numpy as np
+        >>> x, v = np.array([2.0, 3.0]), np.array([1.0, 0.0])
+        >>> print(nl.hvp(lambda x: x[0] ** 2 * x[1], (x,), (v,)))
+        [6. 4.]
+    """
+    check_callable(fun, "hvp")
+    if not isinstance(primals, (tuple, list)) or not primals:
+        raise errors.ArgumentError(
+            errors.explain(
+                "hvp",
+                "primals must be a tuple or list of at least one argument",
+                {"primals": type(primals).__name__},
+                try_="nl.hvp(f, (x,), (v,))",
+            )
+        )
+    slope = grad(fun, tuple(range(len(primals))), holomorphic=holomorphic)
+    product = jvp(slope, primals, tangents)[1]
+    return product[0] if len(primals) == 1 else product
