@@ -67,6 +67,18 @@ def test_nan_wins():
     np.testing.assert_array_equal(np.asarray(lax.cummax(x)), np.maximum.accumulate(x))
 
 
+@pytest.mark.parametrize("shape", [(3, 64, 64), (4099,), (100, 100), (1000, 300)])
+def test_nan_wins_in_large_arrays(shape, rng):
+    """XLA's own maximum over many elements loses NaN on CPU."""
+    x = rng.standard_normal(shape).astype(np.float32)
+    x[tuple(rng.integers(0, n) for n in shape)] = np.nan
+    for axis in range(x.ndim):
+        np.testing.assert_array_equal(np.asarray(lax.reduce_max(x, (axis,))), x.max(axis))
+        np.testing.assert_array_equal(np.asarray(lax.reduce_min(x, (axis,))), x.min(axis))
+        np.testing.assert_array_equal(np.asarray(lax.argmax(x, axis, np.int32)), x.argmax(axis))
+        np.testing.assert_array_equal(np.asarray(lax.argmin(x, axis, np.int32)), x.argmin(axis))
+
+
 def test_complex_extremes_are_lexicographic():
     x = np.complex64([1 + 2j, 1 + 3j, 0 + 9j, 1 - 1j])
     assert np.asarray(lax.reduce_max(x, (0,))) == x.max()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -110,29 +110,48 @@ class Extreme(Reduction):
 
     def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> str:
         if types[0].kind == "c":
-            return self._lower_complex(ctx, operands[0], types[0], outs[0])
+            return self._lower_by(ctx, operands[0], types[0], outs[0], complex_choice)
         if types[0].kind == "b":
             hlo = "stablehlo.or" if self.direction == "GT" else "stablehlo.and"
             start = self.identity(types[0].dtype)
             return ctx.reduce(hlo, operands[0], start, types[0], outs[0], self.axes)
+        if types[0].kind == "f" and ctx.platform == "cpu":
+            dtype = self.storage(types[0].dtype)
+            wide, wide_out = (array_type(t.shape, dtype) for t in (types[0], outs[0]))
+            x = ctx.convert(operands[0], types[0], wide)
+            return ctx.convert(
+                self._lower_by(ctx, x, wide, wide_out, float_choice), wide_out, outs[0]
+            )
         return super().lower(ctx, operands, types, outs)
 
-    def _lower_complex(self, ctx: Any, x: str, type_: ArrayType, out: ArrayType) -> str:
-        """Lexicographic: by real parts, then by imaginary parts; NaN wins, as in NumPy."""
+    def _lower_by(
+        self, ctx: Any, x: str, type_: ArrayType, out: ArrayType, choose: Callable[..., str]
+    ) -> str:
+        """Reduce by a choice between two elements, given as text."""
         if not self.axes:
             return x
         scalar = array_type((), type_.dtype)
         start = ctx.full(self.identity(type_.dtype), scalar)
-
-        def choose(ctx: Any, names: list[str]) -> list[str]:
-            return [complex_choice(ctx, names[0], names[1], scalar, self.direction)]
-
-        region = ctx.region([scalar, scalar], choose, [scalar])
+        region = ctx.region(
+            [scalar, scalar], lambda c, n: [choose(c, n[0], n[1], scalar, self.direction)], [scalar]
+        )
         return ctx.emit(
             f'"stablehlo.reduce"({x}, {start}) <{{dimensions = array<i64: '
             f"{', '.join(map(str, self.axes))}>}}> ({region}) : "
             f"({type_.mlir}, {scalar.mlir}) -> {out.mlir}"
         )
+
+
+def float_choice(ctx: Any, x: str, y: str, type_: ArrayType, direction: str) -> str:
+    """The greater (GT) or lesser (LT) of two floats; NaN before any number.
+
+    XLA on CPU vectorises `stablehlo.maximum` and then loses NaN; this form it does not touch.
+    """
+    pair = f"FLOAT : ({type_.mlir}, {type_.mlir}) -> tensor<i1>"
+    better = ctx.emit(f"stablehlo.compare {direction[0]}E, {x}, {y}, {pair}")
+    nan = ctx.emit(f"stablehlo.compare NE, {x}, {x}, {pair}")
+    take = ctx.emit(f"stablehlo.or {better}, {nan} : tensor<i1>")
+    return ctx.emit(f"stablehlo.select {take}, {x}, {y} : tensor<i1>, {type_.mlir}")
 
 
 def complex_choice(ctx: Any, x: str, y: str, type_: ArrayType, direction: str) -> str:
@@ -286,25 +305,93 @@ class ArgExtreme(Op):
         (x,), (out,) = types, outs
         wide = array_type(x.shape, accumulator(x.dtype) if x.dtype.itemsize == 1 else x.dtype)
         name = ctx.convert(operands[0], x, wide)
-        best_type = array_type(out.shape, wide.dtype)
-        best = self.extreme.of((self.axis,)).lower(ctx, [name], [wide], [best_type])
-        kept = tuple(i for i in range(x.ndim) if i != self.axis)
-        best = ctx.broadcast(best, best_type, wide, kept)
-        n = x.shape[self.axis]
-        index = array_type(x.shape, np.int32 if n < 2**31 else np.int64)
-        bools = array_type(x.shape, _BOOL)
-        found = _compare(ctx, "EQ", name, best, wide, bools)
-        if wide.kind in "fc":
-            invalid = _compare(ctx, "NE", name, name, wide, bools)
+        last = self.axis == x.ndim - 1
+        if ctx.platform == "cpu" and last and x.shape[-1] >= _LONG and out.size:
+            place = self._blocked(ctx, name, wide, out)
+        else:
+            place = self._first(ctx, name, wide, self.axis)
+        index = array_type(out.shape, _index_dtype(x.shape[self.axis]))
+        return ctx.convert(place, index, out)
+
+    def _first(self, ctx: Any, x: str, type_: ArrayType, axis: int) -> str:
+        """Index of the first extreme along an axis, or of the first NaN."""
+        n = type_.shape[axis]
+        best_type = array_type(dropped(type_.shape, (axis,)), type_.dtype)
+        best = self.extreme.of((axis,)).lower(ctx, [x], [type_], [best_type])
+        kept = tuple(i for i in range(type_.ndim) if i != axis)
+        best = ctx.broadcast(best, best_type, type_, kept)
+        index = array_type(type_.shape, _index_dtype(n))
+        bools = array_type(type_.shape, _BOOL)
+        found = _compare(ctx, "EQ", x, best, type_, bools)
+        if type_.kind in "fc":
+            invalid = _compare(ctx, "NE", x, x, type_, bools)
             found = ctx.emit(f"stablehlo.or {found}, {invalid} : {bools.mlir}")
-        places = ctx.emit(f"stablehlo.iota dim = {self.axis} : {index.mlir}")
+        places = ctx.emit(f"stablehlo.iota dim = {axis} : {index.mlir}")
         beyond = ctx.full(n, index)
         places = ctx.emit(
             f"stablehlo.select {found}, {places}, {beyond} : {bools.mlir}, {index.mlir}"
         )
-        first = array_type(out.shape, index.dtype)
-        place = ctx.reduce("stablehlo.minimum", places, n, index, first, (self.axis,))
-        return ctx.convert(place, first, out)
+        out = array_type(best_type.shape, index.dtype)
+        return ctx.reduce("stablehlo.minimum", places, n, index, out, (axis,))
+
+    def _blocked(self, ctx: Any, x: str, type_: ArrayType, out: ArrayType) -> str:
+        """Look for the block with the extreme first: only floats' extremes are vectorised."""
+        n, rows = type_.shape[-1], out.size
+        width = _block_width(n)
+        blocks = -(-n // width)
+        flat, grown = (array_type((rows, k), type_.dtype) for k in (n, blocks * width))
+        cut = array_type((rows, blocks, width), type_.dtype)
+        scalar, index = array_type((), type_.dtype), _index_dtype(n)
+        x = _reshape(ctx, x, type_, flat)
+        if n < blocks * width:
+            fill = ctx.full(self.extreme.of(()).identity(type_.dtype), scalar)
+            x = ctx.emit(
+                f"stablehlo.pad {x}, {fill}, low = [0, 0], high = [0, {blocks * width - n}], "
+                f"interior = [0, 0] : ({flat.mlir}, {scalar.mlir}) -> {grown.mlir}"
+            )
+        x = _reshape(ctx, x, grown, cut)
+        tops = array_type((rows, blocks), type_.dtype)
+        best = self.extreme.of((2,)).lower(ctx, [x], [cut], [tops])
+        place, vector = array_type((rows,), index), array_type((rows, 1), index)
+        block = ctx.convert(
+            self._first(ctx, best, tops, 1), array_type((rows,), _index_dtype(blocks)), place
+        )
+        column = _reshape(ctx, block, place, vector)
+        one = array_type((rows, width), type_.dtype)
+        part = ctx.emit(
+            f'"stablehlo.gather"({x}, {column}) <{{dimension_numbers = #stablehlo.gather<'
+            "offset_dims = [1], collapsed_slice_dims = [1], operand_batching_dims = [0], "
+            "start_indices_batching_dims = [0], start_index_map = [1], index_vector_dim = 1>, "
+            f"indices_are_sorted = false, slice_sizes = array<i64: 1, 1, {width}>}}> : "
+            f"({cut.mlir}, {vector.mlir}) -> {one.mlir}"
+        )
+        inner = ctx.convert(
+            self._first(ctx, part, one, 1), array_type((rows,), _index_dtype(width)), place
+        )
+        size = ctx.full(width, place)
+        start = ctx.emit(f"stablehlo.multiply {block}, {size} : {place.mlir}")
+        found = ctx.emit(f"stablehlo.add {start}, {inner} : {place.mlir}")
+        return _reshape(ctx, found, place, array_type(out.shape, index))
+
+
+_LONG = 256
+"""From this length on, blocks are worth while."""
+
+
+def _index_dtype(n: int) -> Any:
+    return np.dtype(np.int32 if n < 2**31 else np.int64)
+
+
+def _block_width(n: int) -> int:
+    """About the square root of n; a divisor of n if there is one nearby."""
+    root = math.isqrt(n)
+    return next((w for w in range(root, root // 4, -1) if n % w == 0), root)
+
+
+def _reshape(ctx: Any, x: str, from_: ArrayType, to: ArrayType) -> str:
+    if from_.shape == to.shape:
+        return x
+    return ctx.emit(f"stablehlo.reshape {x} : ({from_.mlir}) -> {to.mlir}")
 
 
 _COMPARE = {"f": ", FLOAT", "c": ", FLOAT", "i": ", SIGNED", "u": ", UNSIGNED", "b": ", UNSIGNED"}
