@@ -14,9 +14,10 @@ from typing import Any
 from . import errors, lax, numpy, tree
 from ._version import __version__
 from .api.autodiff import grad, jvp, linearize, value_and_grad, vjp
-from .api.caches import clear_caches
+from .api.caches import clear_caches, live_arrays
 from .api.callbacks import effects_barrier, pure_callback
 from .api.checkpoint import checkpoint
+from .api.constant_eval import ensure_compile_time_eval
 from .api.custom import custom_jvp, custom_vjp
 from .api.inspect import eval_shape, make_jaxpr
 from .api.jacobians import hessian, hvp, jacfwd, jacobian, jacrev
@@ -130,6 +131,7 @@ __all__ = [
     "disable_jit",
     "effects_barrier",
     "enable_x64",
+    "ensure_compile_time_eval",
     "errors",
     "eval_shape",
     "get_mesh",
@@ -144,6 +146,7 @@ __all__ = [
     "lax",
     "linearize",
     "local_device_count",
+    "live_arrays",
     "local_devices",
     "log_compiles",
     "make_array_from_callback",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 import time
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from .. import config
+from .. import config, errors
 from ..core.tracing import EVAL, Tracer, apply, current, named_axes, type_of
 from ..core.types import ArrayType
 from ..ops.call import call_of
@@ -50,6 +51,7 @@ class Entry:
 
 
 _LEAF = raw_flatten(0)[1]
+_alive: weakref.WeakSet[Jitted] = weakref.WeakSet()
 
 
 class Jitted:
@@ -65,6 +67,12 @@ class Jitted:
         self.entries: dict[Any, Entry] = {}
         self.traces = Recent(options.get("cache_size", 2048))
         self.record = Record(self.name, fun, statics)
+        _alive.add(self)
+
+    def clear(self) -> None:
+        """Forget everything traced and compiled."""
+        self.entries.clear()
+        self.traces.clear()
 
     # ---- tracing -----------------------------------------------------------------------------
 
@@ -185,7 +193,7 @@ class Jitted:
         if self.in_shardings is None:
             return None
         args, kwargs = tree.unflatten([object()] * tree.num_leaves)
-        spread = tree_broadcast(self.in_shardings, args, is_leaf=_is_sharding)
+        spread = self.spread("in_shardings", self.in_shardings, args, "the arguments")
         found = tree_leaves(spread, is_leaf=_is_sharding)
         found = [None if s is None else to_sharding(s, "jit") for s in found]
         return found + [None] * (tree.num_leaves - len(found))
@@ -195,9 +203,24 @@ class Jitted:
         if self.out_shardings is None:
             return None
         outs = tree.unflatten([object()] * tree.num_leaves)
-        spread = tree_broadcast(self.out_shardings, outs, is_leaf=_is_sharding)
+        spread = self.spread("out_shardings", self.out_shardings, outs, "the result")
         found = tree_leaves(spread, is_leaf=_is_sharding)
         return [None if s is None else to_sharding(s, "jit") for s in found]
+
+    def spread(self, option: str, shardings: Any, tree: Any, what: str) -> Any:
+        """A prefix tree of shardings spread over a whole tree."""
+        try:
+            return tree_broadcast(shardings, tree, is_leaf=_is_sharding)
+        except errors.TreeError as error:
+            reason = str(error).partition("\n")[0].partition(": ")[2]
+            raise errors.TreeError(
+                errors.explain(
+                    f"jit({self.name})",
+                    f"{option} must have the structure of {what}, or be a prefix of it",
+                    {option: shardings, "reason": reason},
+                    try_="one sharding (or None) for each, or one for all",
+                )
+            ) from None
 
     def donated(self, tree: Any) -> list[int]:
         """Leaf positions of donated arguments."""
@@ -212,6 +235,12 @@ class Jitted:
 
 def _is_sharding(x: Any) -> bool:
     return x is None or not isinstance(x, (tuple, list, dict)) or hasattr(x, "padded")
+
+
+def clear_jitted() -> None:
+    """Forget what all jitted functions traced and compiled."""
+    for info in list(_alive):
+        info.clear()
 
 
 def make_jitted(info: Jitted) -> Callable[..., Any]:

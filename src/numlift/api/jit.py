@@ -58,6 +58,7 @@ def jit(
 
     Raises:
         ArgumentError: an argument or result that is not an array; a static value without hash.
+        DonationError: donated arguments that do not exist or are static.
 
     Example:
         >>> import numlift as nl
@@ -90,6 +91,10 @@ def jit(
         raise errors.ArgumentError(
             errors.explain("jit", f"{name_of(fun)} is a coroutine or generator function")
         )
+    if device is not None and backend is not None:
+        raise errors.ValueArgumentError(
+            errors.explain("jit", "give device or backend, not both", try_="jit(f, device=device)")
+        )
     if device is not None or backend is not None:
         place = to_sharding(device if device is not None else devices(backend)[0], "jit")
         in_shardings = place if in_shardings is None else in_shardings
@@ -103,7 +108,7 @@ def jit(
         "inline": inline,
         "compiler_options": compiler_options,
     }
-    _complete_donation(fun, options)
+    _complete_donation(fun, statics, options)
     info = Jitted(fun, statics, options)
     made = make_jitted(info)
     return attach_stages(made, info)
@@ -121,12 +126,49 @@ def _strings(x: Any) -> tuple[str, ...]:
     return (x,) if isinstance(x, str) else tuple(x)
 
 
-def _complete_donation(fun: Any, options: dict[str, Any]) -> None:
-    """Donation by name and by position mean the same parameters."""
+def _complete_donation(fun: Any, statics: Statics, options: dict[str, Any]) -> None:
+    """Donation by name and by position mean the same parameters.
+
+    Raises:
+        DonationError: no such parameter, or a static one.
+    """
     names = parameter_names(fun)
     nums = set(options["donate_argnums"])
+    _check_donation(fun, names, nums, options["donate_argnames"])
     nums |= {names.index(n) for n in options["donate_argnames"] if n in names}
     n = len(names)
     options["donate_argnums"] = tuple(sorted(i % n if i < 0 and n else i for i in nums))
     more = {names[i] for i in options["donate_argnums"] if i < n}
     options["donate_argnames"] = tuple({*options["donate_argnames"], *more})
+    fixed = {names[i] if i < n else f"argument {i}" for i in statics.nums} | statics.names
+    both = fixed & {*options["donate_argnames"], *(f"argument {i}" for i in nums)}
+    if both:
+        raise errors.DonationError(
+            errors.explain(
+                f"jit({name_of(fun)})",
+                "static arguments have no memory that could be donated",
+                {"static and donated": ", ".join(sorted(both))},
+                try_="remove them from donate_argnums or from static_argnums",
+            )
+        )
+
+
+def _check_donation(fun: Any, names: list[str], nums: set[int], chosen: tuple[str, ...]) -> None:
+    try:
+        parameters = inspect.signature(fun).parameters
+    except (TypeError, ValueError):
+        return
+    kinds = {p.kind for p in parameters.values()}
+    wrong: list[Any] = []
+    if inspect.Parameter.VAR_POSITIONAL not in kinds:
+        wrong += [i for i in sorted(nums) if not -len(names) <= i < len(names)]
+    if inspect.Parameter.VAR_KEYWORD not in kinds:
+        wrong += [name for name in chosen if name not in parameters]
+    if wrong:
+        raise errors.DonationError(
+            errors.explain(
+                f"jit({name_of(fun)})",
+                f"cannot donate {', '.join(map(repr, wrong))}: the function has no such parameter",
+                {"parameters": list(parameters)},
+            )
+        )

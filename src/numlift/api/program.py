@@ -181,9 +181,26 @@ class Program:
         return found
 
     def check_alive(self, args: Sequence[Any]) -> None:
-        """Raise DeletedBufferError if a buffer that the program needs was deleted."""
-        for buffer, where in zip(self.chosen(args), self.arg_placements, strict=True):
+        """Explain why a run failed: a buffer was deleted, or is donated and used otherwise too.
+
+        Raises:
+            DeletedBufferError, DonationError: if that is the reason.
+        """
+        chosen = self.chosen(args)
+        for buffer, where in zip(chosen, self.arg_placements, strict=True):
             buffers.check_alive(buffer, where)
+        text = self.executable.text
+        if "tf.aliasing_output" in text or "jax.buffer_donor" in text:
+            for i, buffer in enumerate(chosen):
+                if any(buffer is other for other in chosen[:i]):
+                    raise errors.DonationError(
+                        errors.explain(
+                            "jit",
+                            "an array was passed twice in a call that donates it",
+                            {"array": self.arg_placements[i].type},
+                            try_="pass a copy (np.copy(x)) in one of the places",
+                        )
+                    )
 
     def chosen(self, args: Sequence[Any]) -> list[Any]:
         """Buffers that the executable takes: captured arrays first, unused ones left out."""

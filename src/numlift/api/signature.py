@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
-from typing import Any
+import operator
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, SupportsIndex
 
 from .. import errors
 
@@ -31,14 +32,8 @@ class Statics:
         argnums: int | Sequence[int] | None,
         argnames: str | Sequence[str] | None,
     ):
-        nums = () if argnums is None else (argnums,) if isinstance(argnums, int) else tuple(argnums)
-        names = (
-            ()
-            if argnames is None
-            else (argnames,)
-            if isinstance(argnames, str)
-            else tuple(argnames)
-        )
+        nums = _sequence(argnums, SupportsIndex, "static_argnums", "ints")
+        names = _sequence(argnames, str, "static_argnames", "names")
         known = parameter_names(fun)
         self.function = getattr(fun, "__name__", type(fun).__name__)
         self._check(fun, nums, names, known)
@@ -143,3 +138,15 @@ class Statics:
     def dynamic_positions(self, argnums: Sequence[int]) -> list[int]:
         """Positions among the arguments that are not static."""
         return [n - sum(i < n for i in self.nums) for n in argnums if n not in self.nums]
+
+
+def _sequence(given: Any, kind: type, option: str, what: str) -> tuple[Any, ...]:
+    """One value or several as a tuple."""
+    if given is None:
+        return ()
+    values: Any = (given,) if isinstance(given, (str, SupportsIndex)) else given
+    if not isinstance(values, Iterable) or not all(isinstance(x, kind) for x in values):
+        raise errors.ArgumentError(
+            errors.explain("jit", f"{option} takes {what}", {option: repr(given)})
+        )
+    return tuple(operator.index(x) if kind is SupportsIndex else x for x in values)

@@ -263,8 +263,7 @@ def attach_stages(made: Any, info: Jitted) -> Callable[..., Any]:
 
     def clear_cache() -> None:
         """Forget everything traced and compiled."""
-        info.entries.clear()
-        info.traces.clear()
+        info.clear()
 
     def stats() -> Stats:
         """Traces, compilations, cache hits and seconds of this function so far."""
