@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import string
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -158,22 +160,23 @@ class Printer:
         return "print"
 
     def __call__(self, *args: Any, **kwargs: Any) -> None:
-        print(self.fmt.format(*args, **kwargs))
+        # One write: lines of several devices do not mix.
+        sys.stdout.write(self.fmt.format(*args, **kwargs) + "\n")
 
 
 def print_values(
-    fmt: str,
+    fmt: str | None = None,
     *args: Any,
     ordered: bool = False,
     partitioned: bool = False,
     skip_format_check: bool = False,
     **kwargs: Any,
-) -> None:
+) -> Any:
     """Print values, also inside compiled programs: ``print(fmt.format(*args, **kwargs))``.
 
     Args:
         fmt: format string with ``{}``, ``{name}`` and format specs; no f-string, which would
-            format the traced value at once.
+            format the traced value at once. Without it, a function that prints with these options.
         *args, **kwargs: arrays or anything else.
         ordered: prints appear in the order of the program.
         partitioned: every device prints its own parts.
@@ -188,6 +191,9 @@ def print_values(
         >>> y = f(1.5)
         x = 1.50
     """
+    if fmt is None:
+        options = {"partitioned": partitioned, "skip_format_check": skip_format_check}
+        return functools.partial(print_values, ordered=ordered, **options)
     if not isinstance(fmt, str):
         raise errors.ArgumentError(
             errors.explain(
@@ -199,6 +205,7 @@ def print_values(
     if not skip_format_check:
         check_format("debug.print", fmt, args, kwargs)
     observe(Printer(fmt), args, kwargs, ordered, partitioned)
+    return None
 
 
 __all__ = ["callback", "print_values"]

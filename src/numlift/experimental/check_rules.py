@@ -12,6 +12,7 @@ from ..core.op import Op
 from ..core.source import Source
 from ..core.tracing import apply, type_of
 from ..ops.compare import eq, gt, lt, ne
+from ..ops.elementwise import IntegerPow
 from ..ops.elementwise_binary import Div, Rem, or_
 from ..ops.elementwise_misc import BitcastConvertType, OptimizationBarrier, StopGradient
 from ..ops.gather import Gather
@@ -43,14 +44,22 @@ def automatic_checks_of(
     """The checks of one application of an operation."""
     if OOBError in categories:
         yield from _index_check(op, values, source)
-    if DivisionByZeroError in categories and isinstance(op, (Div, Rem)):
-        zero = type_of(values[1]).dtype.type(0)
-        if not _is_fine_number(values[1]):
-            yield DivisionSite(source), any_of(apply(eq, values[1], zero)), []
+    if DivisionByZeroError in categories:
+        divisor = _divisor(op, values)
+        if divisor is not None and not _is_fine_number(divisor):
+            zero = type_of(divisor).dtype.type(0)
+            yield DivisionSite(source), any_of(apply(eq, divisor, zero)), []
     if NaNError in categories and makes_numbers(op):
         for x in results:
             if type_of(x).inexact and type_of(x).size:
                 yield NaNSite(op.name, source), any_of(apply(ne, x, x)), []
+
+
+def _divisor(op: Op, values: Sequence[Any]) -> Any:
+    """What an operation divides by, or None."""
+    if isinstance(op, (Div, Rem)):
+        return values[1]
+    return values[0] if isinstance(op, IntegerPow) and op.exponent < 0 else None
 
 
 def _is_fine_number(x: Any) -> bool:

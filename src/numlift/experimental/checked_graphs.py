@@ -20,12 +20,13 @@ from ..ops.call import Call, call_of
 from ..ops.checks import CHECK, Check
 from ..ops.compare import eq
 from ..ops.cond import Cond
-from ..ops.custom import CustomCall, CustomRule, batched_flat
+from ..ops.custom import CustomCall, CustomRule
 from ..ops.remat import Checkpoint
 from ..ops.scan import Scan
 from ..ops.while_loop import While
 from ..structural.arith import add, convert, select
 from ..structural.shape import full
+from ..transforms.vmap import place_batch, vmap_flat
 from .check_errors import CheckSite, FailedCheckError, Site
 from .check_rules import automatic_checks_of
 
@@ -300,64 +301,88 @@ def _value_only(test: Checked) -> Graph:
     )
 
 
-class CheckedRule(CustomRule):
-    """A function with its own derivative rule, whose results are followed by error values.
-
-    Args:
-        function: the checked function.
-        rule: the rule of the function without checks.
-        n: number of results without error values.
-    """
-
-    def __init__(self, function: Callable[..., Sequence[Any]], rule: CustomRule, n: int):
-        super().__init__(function, rule.name)
-        self.rule, self.n = rule, n
-
-    def jvp(
-        self, primals: Sequence[Any], tangents: Sequence[Any], linearizing: bool
-    ) -> tuple[Sequence[Any], Sequence[Any]]:
-        """By the rule, whose own checks are left out: the function has made them."""
-        n = len(primals)
-        active: list[bool] = []
-
-        def run(*args: Any) -> list[Any]:
-            given = iter(args[n:])
-            d_args = [None if d is None else next(given) for d in tangents]
-            outs, d_outs = self.rule.jvp(args[:n], d_args, linearizing)
-            active[:] = [d is not None for d in d_outs]
-            return [*outs, *(d for d in d_outs if d is not None)]
-
-        known = [d for d in tangents if d is not None]
-        types = [type_of(x) for x in (*primals, *known)]
-        graph, captured = trace_to_graph(run, types, label="checkify", name=self.name)
-        graph = _outputs_only(checked_graph(graph, frozenset()).graph)
-        found = graph.run(current.get().apply, [*captured, *primals, *known])
-        outs, rest = found[: self.n], iter(found[self.n :])
-        error = list(self.function(*primals))[self.n :]
-        d_outs = [next(rest) if a else None for a in active]
-        return [*outs, *error], [*d_outs, *[None] * len(error)]
-
-    def batched(self, size: int, dims: Sequence[int | None], axis: Any) -> CustomRule:
-        function = batched_flat(self.function, size, dims, axis)
-        return CheckedRule(function, self.rule.batched(size, dims, axis), self.n)
-
-
 def _custom(
     op: CustomCall, values: list[Any], categories: Categories, state: ErrorState
 ) -> list[Any]:
+    """The rule stays, and its results are followed by error values, which have no derivative."""
     inner = checked_graph(op.graph, categories)
     if not inner.sites:
         return _plain(op, [inner.graph], values)
-    n, captured = len(op.graph.outputs), values[: op.n_captured]
-
-    def function(*args: Any) -> list[Any]:
-        return inner.graph.run(current.get().apply, [*captured, *args])
-
-    rule = CheckedRule(function, op.rule, n)
-    found = current.get().apply_custom(rule, values[op.n_captured :])
-    outs, error = inner.split(found, n)
+    found = current.get().apply_custom(_checked_rule(op, inner), values)
+    outs, error = inner.split(found, len(op.graph.outputs))
     state.merge(inner, error)
     return outs
+
+
+def _checked_rule(op: CustomCall, inner: Checked) -> CustomRule:
+    """The custom rule of the checked function; the rule's own checks are left out."""
+    rule, n, e = op.rule, len(op.graph.outputs), len(inner.error_types)
+
+    def function(*args: Any) -> list[Any]:
+        return inner.graph.run(current.get().apply, args)
+
+    def tangents(*args: Any) -> list[Any]:
+        found = _unchecked(rule.tangents, args)
+        half, primals = len(found) // 2, args[: len(op.graph.inputs)]
+        return [*found[:half], *function(*primals)[n:], *found[half:], *([None] * e)]
+
+    def forward(active: tuple[bool, ...]) -> Callable[..., list[Any]]:
+        def run(*args: Any) -> list[Any]:
+            count: list[int] = []
+
+            def arrays(*xs: Any) -> list[Any]:
+                found = list(rule.forward(active)(*xs))
+                count[:] = [found.pop()]
+                return found
+
+            found = _unchecked(arrays, args)
+            m = count[0]
+            return [*found[:m], *function(*args)[n:], *found[m:], m + e]
+
+        return run
+
+    def backward(*args: Any) -> list[Any]:
+        return list(rule.backward(*args[: len(args) - e]))
+
+    def batch_rule(size: int, flags: Sequence[bool]) -> tuple[Any, list[bool]]:
+        flat, found = rule.batch_rule(size, flags)
+
+        def run(*args: Any) -> list[Any]:
+            outs = _unchecked(flat, args)
+            dims = [0 if f else None for f in flags]
+            wide, out_dims = vmap_flat(function, size, args, dims)
+            pairs = list(zip(wide, out_dims, strict=True))[n:]
+            found.extend([True] * e)
+            return [*outs, *(place_batch(x, d, size, 0) for x, d in pairs)]
+
+        return run, found
+
+    return CustomRule(
+        function,
+        rule.name,
+        None if rule.tangents is None else tangents,
+        None if rule.forward is None else forward,
+        None if rule.backward is None else backward,
+        None if rule.batch_rule is None else batch_rule,
+        rule.n_hidden,
+    )
+
+
+def _unchecked(flat: Callable[..., Sequence[Any]], args: Sequence[Any]) -> list[Any]:
+    """Results of a flat function without its checks; arguments and results may be None."""
+    holes: list[bool] = []
+
+    def run(*values: Any) -> list[Any]:
+        given = iter(values)
+        found = flat(*[None if x is None else next(given) for x in args])
+        holes[:] = [x is None for x in found]
+        return [x for x in found if x is not None]
+
+    known = [x for x in args if x is not None]
+    graph, captured = trace_to_graph(run, [type_of(x) for x in known], label="checkify")
+    graph = _outputs_only(checked_graph(graph, frozenset()).graph)
+    results = iter(graph.run(current.get().apply, [*captured, *known]))
+    return [None if hole else next(results) for hole in holes]
 
 
 _HIGHER: tuple[tuple[type, Any], ...] = (

@@ -166,7 +166,9 @@ class HostCallback(Op):
     # ---- lowering ----------------------------------------------------------------------------
 
     def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> list[str]:
-        index = ctx.module.host_function(self, HostFunction)
+        module = ctx.module
+        errors_, several = module.callback_errors, module.mesh is not None
+        index = module.host_function(self, lambda op: HostFunction(op, errors_, several))
         inputs = [t.physical for t in types]
         results: list[Any] = list(self.result_types)
         names = list(operands)
@@ -301,25 +303,35 @@ class EachLane:
 class HostFunction:
     """What XLA calls: takes tokens off, keeps an exception so that the caller gets it as it is.
 
+    In a program over several devices an exception must not stop one of them, because the others
+    would wait for it for ever: calls then give zeros, and the caller raises when all have ended.
+
     Attributes:
         op: the callback.
-        errors: exceptions that were raised and not handed on yet.
+        errors: exceptions that were raised and not handed on yet; shared by the program.
+        several: whether the program runs on several devices.
     """
 
-    __slots__ = ("op", "errors")
+    __slots__ = ("op", "errors", "several")
 
-    def __init__(self, op: HostCallback):
-        self.op = op
-        self.errors: list[BaseException] = []
+    def __init__(self, op: HostCallback, errors: list[BaseException], several: bool):
+        self.op, self.errors, self.several = op, errors, several
 
     def __call__(self, *args: Any) -> tuple[Any, ...]:
-        try:
-            if self.op.ordered:
-                return (None, *self.op.host(args[1:]))
-            return self.op.host(args)
-        except BaseException as error:
-            self.errors.append(error)
-            raise
+        if self.op.ordered:
+            return (None, *self.results(args[1:]))
+        return self.results(args)
+
+    def results(self, args: Sequence[Any]) -> tuple[Any, ...]:
+        """Results of the function, or zeros after a failure elsewhere."""
+        if not (self.several and self.errors):
+            try:
+                return self.op.host(args)
+            except BaseException as error:
+                self.errors.append(error)
+                if not self.several:
+                    raise
+        return tuple([np.zeros(t.shape, t.dtype) for t in self.op.result_types])
 
 
 class TokenType:
