@@ -218,7 +218,8 @@ def train(parameters, batches, epochs: int):
 
     losses = []
     columns = (TextColumn("  training"), BarColumn(), TextColumn("{task.fields[loss]}"))
-    with Progress(*columns, TimeElapsedColumn(), console=console) as progress:
+    quiet = console.is_jupyter  # a moving bar needs a terminal
+    with Progress(*columns, TimeElapsedColumn(), console=console, disable=quiet) as progress:
         task = progress.add_task("", total=epochs, loss="")
         for _ in range(epochs):
             for batch in batches:
@@ -238,11 +239,12 @@ def save_pictures(losses, images, labels, predictions) -> list[Path]:
     figure.savefig(curve, dpi=120)
     plt.close(figure)
 
-    figure, grid = plt.subplots(4, 8, figsize=(8, 4.6), layout="constrained")
+    figure, grid = plt.subplots(4, 8, figsize=(8, 5), layout="constrained")
     for axes, image, label, found in zip(grid.flat, images, labels, predictions, strict=False):
         axes.imshow(image.reshape(8, 8), cmap="gray_r")
         axes.set_title(str(found), color="green" if found == label else "red", fontsize=11)
         axes.axis("off")
+    figure.suptitle("Unseen digits and what the network says (red: wrong)")
     digits = OUTPUT / "digits.png"
     figure.savefig(digits, dpi=120)
     plt.close(figure)
