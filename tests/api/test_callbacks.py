@@ -418,3 +418,88 @@ def test_the_graph_shows_the_callback():
     text = str(nl.make_jaxpr(lambda x: sine(x))(np.ones(2)))
     assert "pure_callback" in text
     assert "sin" in text
+
+
+# ---- several devices -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def sharded():
+    mesh = nl.make_mesh((4,), ("x",), axis_types=(nl.AxisType.Auto,))
+    x = numpy.arange(8, dtype="float32")
+    return nl.device_put(x, nl.NamedSharding(mesh, nl.P("x")))
+
+
+@pytest.mark.parametrize("jitted", [False, True])
+def test_sharded_arguments_arrive_whole_and_once(sharded, jitted):
+    seen = []
+
+    def host(x):
+        seen.append(x.tolist())
+        return x * 2
+
+    f = lambda x: nl.pure_callback(host, nl.ShapeDtypeStruct((8,), "float32"), x) + x
+    out = (nl.jit(f) if jitted else f)(sharded)
+    numpy.testing.assert_array_equal(out, 3 * numpy.arange(8))
+    assert seen == [list(range(8))]
+
+
+def test_effects_of_sharded_programs(sharded, capsys):
+    seen = []
+
+    @nl.jit
+    def f(x):
+        y = io_callback(lambda v: (seen.append(v.sum()), v)[1], x, x, ordered=True)
+        nl.debug.print("{}", x.sum(), ordered=True)
+
+        def body(c, i):
+            nl.debug.print("{} {}", i, c.sum(), ordered=True)
+            return c + 1, None
+
+        return lax.scan(body, y, np.arange(2))[0]
+
+    numpy.testing.assert_array_equal(f(sharded), numpy.arange(8) + 2)
+    assert seen == [28]
+    assert capsys.readouterr().out == "28.0\n0 28.0\n1 36.0\n"
+
+
+def test_partitioned_callbacks_see_their_part(sharded, capsys):
+    nl.jit(lambda x: nl.debug.print("{}", x, partitioned=True))(sharded)
+    lines = sorted(capsys.readouterr().out.splitlines())
+    assert lines == ["[0. 1.]", "[2. 3.]", "[4. 5.]", "[6. 7.]"]
+
+
+def test_sharding_chooses_the_device(sharded):
+    def call(x, device):
+        where = nl.sharding.SingleDeviceSharding(device)
+        return nl.pure_callback(lambda v: v, nl.ShapeDtypeStruct((8,), "f4"), x, sharding=where)
+
+    out = nl.jit(lambda x: call(x, nl.devices()[2]))(sharded)
+    numpy.testing.assert_array_equal(out, numpy.arange(8))
+    with pytest.raises(errors.ShardingError, match="not one of the program's devices"):
+        nl.jit(lambda x: call(x, nl.devices()[7]))(sharded)
+
+
+def test_exceptions_in_sharded_programs(sharded):
+    fail = [True]
+
+    def host(x):
+        if fail[0]:
+            raise MyError("sharded")
+        return x
+
+    @nl.jit
+    def f(x):
+        y = nl.pure_callback(host, nl.ShapeDtypeStruct((8,), "f4"), x)
+        return (x * y).sum()
+
+    with pytest.raises(MyError, match="sharded"):
+        f(sharded)
+    fail[0] = False
+    assert f(sharded) == (numpy.arange(8) ** 2).sum()
+
+
+def test_committed_results_stay_on_their_device():
+    device = nl.devices()[3]
+    out = sine(nl.device_put(numpy.float32(1), device))
+    assert out.sharding.device_set == {device}
