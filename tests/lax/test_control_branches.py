@@ -60,9 +60,7 @@ def test_a_loop_in_a_branch_runs_for_its_examples_only(name: str) -> None:
     for vmapped in (nl.vmap(f), nl.jit(nl.vmap(f))):
         numpy.testing.assert_array_equal(vmapped(XS), [7, -1, 1, -1])
     numpy.testing.assert_array_equal(nl.vmap(f)(np.zeros(2)), [-1, -1])
-    numpy.testing.assert_array_equal(
-        nl.vmap(nl.vmap(f))(XS.reshape(2, 2)), [[7, -1], [1, -1]]
-    )
+    numpy.testing.assert_array_equal(nl.vmap(nl.vmap(f))(XS.reshape(2, 2)), [[7, -1], [1, -1]])
     out, tangent = nl.jvp(nl.vmap(f), (XS,), (XS,))
     numpy.testing.assert_array_equal(out, [7, -1, 1, -1])
     numpy.testing.assert_array_equal(tangent, [0, 0, 0, 0])

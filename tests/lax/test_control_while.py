@@ -120,7 +120,7 @@ def test_inside_scan_to_second_order() -> None:
 def test_lanes_that_stopped_leak_no_nan() -> None:
     # At 0 the step sqrt(x) * scale has no finite derivative; lane 0 stops there at once.
     def f(x: Any, scale: Any) -> Any:
-        body = lambda s: (np.sqrt(s[0]) * scale, s[1] - 1)  # noqa: E731
+        body = lambda s: (np.sqrt(s[0]) * scale, s[1] - 1)
         return lax.while_loop(lambda s: s[1] > 0, body, (x, (x > 0) * 3), max_steps=5)[0]
 
     xs = np.array([4.0, 1.0])
@@ -133,7 +133,7 @@ def test_lanes_that_stopped_leak_no_nan() -> None:
 
 def test_memory_grows_with_the_root_of_the_bound() -> None:
     def f(x: Any, n: Any, limit: int) -> Any:
-        body = lambda s: (np.sin(s[0]), s[1] + 1)  # noqa: E731
+        body = lambda s: (np.sin(s[0]), s[1] + 1)
         return lax.while_loop(lambda s: s[1] < n, body, (x, 0), max_steps=limit)[0].sum()
 
     sizes = []
@@ -152,7 +152,7 @@ def test_the_graph_keeps_its_structure_under_disable_jit() -> None:
 
 
 def test_reverse_mode_without_bound_says_what_to_do() -> None:
-    loop = lambda x: lax.while_loop(lambda v: v < 3.0, lambda v: v * 2, x)  # noqa: E731
+    loop = lambda x: lax.while_loop(lambda v: v < 3.0, lambda v: v * 2, x)
     with pytest.raises(errors.GradError, match="max_steps=N"):
         nl.grad(loop)(1.0)
     assert float(nl.jvp(loop, (1.0,), (1.0,))[1]) == 4.0

@@ -105,7 +105,7 @@ class Stage(Interpreter):
         if isinstance(x, Tracer):
             if x.owner is self:
                 return x.atom  # type: ignore[attr-defined]
-            if not x.owner.alive:
+            if not x.owner.alive and not self._stands_in(x):
                 raise leaked(x)
         elif isinstance(x, np.generic) or (isinstance(x, np.ndarray) and x.ndim == 0):
             type_ = type_of(x)
@@ -119,6 +119,15 @@ class Stage(Interpreter):
             var = known = self._atom_of[id(x)] = Var(type_of(x))
             self.captured[var] = x
         return known
+
+    def _stands_in(self, x: Tracer) -> bool:
+        """Whether an enclosing interpreter puts another value in the place of `x`."""
+        frame: Interpreter | None = self.parent
+        while frame is not None:
+            if id(x) in frame.substitutes:
+                return True
+            frame = frame.parent
+        return False
 
     def finish(self, outputs: Sequence[Any], name: str = "f") -> tuple[Graph, list[Any]]:
         """The closed graph and the captured values, which are its leading inputs."""

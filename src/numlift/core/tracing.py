@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,8 @@ class Interpreter:
     axis_name: Any = None
     scope: str | None = None
     """Named scopes that operations are written in; None if the interpreter writes nothing."""
+    substitutes: Mapping[int, Any] = MappingProxyType({})
+    """Values that stand in for others while a user's rule runs, by identity of the latter."""
     parent: Interpreter | None
     alive: bool
 

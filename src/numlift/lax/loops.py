@@ -24,7 +24,14 @@ from ..ops.while_loop import While
 from ..sharding import rules
 from ..structural.arith import add, complex_, convert, imag, mul, real, select
 from ..structural.shape import reshape
-from ..tree import keystr, tree_flatten, tree_flatten_with_path, tree_leaves, tree_map, tree_unflatten
+from ..tree import (
+    keystr,
+    tree_flatten,
+    tree_flatten_with_path,
+    tree_leaves,
+    tree_map,
+    tree_unflatten,
+)
 from .staging import operands_of, trace_body
 
 

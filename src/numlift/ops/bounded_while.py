@@ -27,9 +27,9 @@ from ..core.types import ArrayType, array_type
 from ..structural.arith import add, convert, mul, sub
 from ..structural.families import move_batch
 from ..structural.shape import ReduceSum
-from ..transforms.jvp import instantiate, jvp_graph
+from ..transforms.jvp import instantiate
 from ..transforms.vmap import place_batch, vmap_graph
-from .call import HigherOrder
+from .call import HigherOrder, guarded, open_ended
 from .callback import IO, ORDERED, quiet
 from .compare import gt
 from .elementwise_binary import max_, min_
@@ -39,7 +39,7 @@ from .remat import Checkpoint
 from .scan import Scan, _set_row, emit_while, stacked
 from .scan_counts import INDEX, choose
 from .shape import Iota
-from .while_loop import jvp_body, while_parts, with_unused
+from .while_loop import guarded_condition, jvp_body, while_parts, with_unused
 
 
 class BoundedWhile(HigherOrder):
@@ -76,6 +76,16 @@ class BoundedWhile(HigherOrder):
     def open_ended(self) -> bool:  # type: ignore[override]
         """Always: the number of steps depends on values."""
         return True
+
+    def guard(self, on: Any, args: Sequence[Any]) -> list[Any]:
+        condition = guarded_condition(self.condition)
+        loop = self.body.cached(
+            ("guarded", condition, self.max_steps, self.save),
+            lambda: BoundedWhile(
+                condition, self.body, self.n_condition + 1, self.n_body, self.max_steps, self.save
+            ),
+        )
+        return apply(loop, on, *args)
 
     def saving(self) -> BoundedWhile:
         """The same loop, which also returns the states at the starts of segments."""
@@ -170,9 +180,7 @@ class BoundedWhile(HigherOrder):
 
         def make() -> Scan:
             n_b, k, body = self.n_body, len(self.body.outputs), quiet(self.body)
-            counted = Graph(
-                [Var(INDEX), *body.inputs], body.equations, body.outputs, body.name
-            )
+            counted = Graph([Var(INDEX), *body.inputs], body.equations, body.outputs, body.name)
             steps = Scan(counted, self.spacing, False, 1 + n_b, k, 1, True)
             types = self.body.in_types
             inner, _ = trace_to_graph(
@@ -210,9 +218,7 @@ class BoundedWhile(HigherOrder):
         consts = [move_batch(x, d, 0) for x, d in zip(args, dims, strict=True)][: -len(carry)]
         start = [
             place_batch(x, d, size, 0 if b else None)
-            for x, d, b in zip(
-                args[len(consts) :], dims[len(consts) :], carry, strict=True
-            )
+            for x, d, b in zip(args[len(consts) :], dims[len(consts) :], carry, strict=True)
         ]
         loop = body.cached(
             ("bounded while", condition, self.n_condition, self.max_steps, self.save),
@@ -253,15 +259,11 @@ class BoundedWhile(HigherOrder):
                 return [apply(ReduceOr.of((0,)), on)]
 
             condition, _ = trace_to_graph(any_lane, test.in_types, name="condition")
-            return BoundedWhile(
-                condition, body, n_c, n_c + n_b + k, self.max_steps, self.save
-            )
+            return BoundedWhile(condition, body, n_c, n_c + n_b + k, self.max_steps, self.save)
 
         loop = body.cached(("lanes", test, self.max_steps, self.save), make)
         moved = [move_batch(x, d, 0) for x, d in zip(consts, dims, strict=False)]
-        start = [
-            place_batch(x, d, size, 0) for x, d in zip(init, dims[n_c + n_b :], strict=True)
-        ]
+        start = [place_batch(x, d, size, 0) for x, d in zip(init, dims[n_c + n_b :], strict=True)]
         safe = [apply(stop_gradient, x) if type_of(x).inexact else x for x in start]
         counts = place_batch(np.int32(0), None, size, 0)
         found = apply(loop, *moved[:n_c], *moved, *safe, *start, counts)
@@ -281,13 +283,16 @@ class BoundedWhile(HigherOrder):
         result: at its last carry the step may have no finite derivative, and 0 * inf is NaN.
         """
         n_c, n_b, k = self.n_condition, self.n_body, len(self.body.outputs)
+        guards = open_ended(self.body)
+        body = guarded(self.body) if guards else self.body
 
         def run(*values: Any) -> list[Any]:
             c_values, b_values = values[:n_c], values[n_c : n_c + n_b]
             safe, carry = values[n_c + n_b : n_c + n_b + k], values[n_c + n_b + k : -1]
             (active,) = self.condition.run(current.get().apply, [*c_values, *carry])
             held = [choose(active, x, s) for x, s in zip(carry, safe, strict=True)]
-            new = self.body.run(current.get().apply, [*b_values, *held])
+            on = [active] if guards else []
+            new = body.run(current.get().apply, [*on, *b_values, *held])
             kept = [choose(active, x, old) for x, old in zip(new, carry, strict=True)]
             return [*kept, apply(add, values[-1], convert(active, np.int32))]
 

@@ -5,20 +5,44 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ..core.graph import Graph
 from ..core.op import Linear, Op
+from ..core.staging import trace_to_graph
 from ..core.tracing import apply
-from ..core.types import ArrayType
+from ..core.types import ArrayType, array_type
 from ..transforms.jvp import jvp_graph
 from ..transforms.linearize import linearize_graph
 from ..transforms.transpose import transpose_graph
 from ..transforms.vmap import Batch, vmap_graph
 from .callback import ORDERED
 
+FLAG = array_type((), np.dtype(np.bool_))
+
 
 def open_ended(graph: Graph) -> bool:
     """Whether a graph holds a loop whose number of steps depends on values."""
     return graph.cached("open ended", lambda: any(eq.op.open_ended for eq in graph.equations))
+
+
+def guarded(graph: Graph) -> Graph:
+    """The graph with a bool scalar in front of its inputs: where it is False no loop runs.
+
+    Under `vmap` branches run for examples that did not choose them, and bodies of loops for
+    examples that are done. A loop inside might never end for them, so it takes no step there.
+    Results are meaningless where the bool is False.
+    """
+
+    def make() -> Graph:
+        def run(on: Any, *args: Any) -> list[Any]:
+            return graph.run(
+                lambda op, xs: op.guard(on, xs) if op.open_ended else apply(op, *xs), args
+            )
+
+        return trace_to_graph(run, [FLAG, *graph.in_types], name=graph.name)[0]
+
+    return graph.cached("guarded", make)
 
 
 class HigherOrder(Op):
@@ -37,10 +61,27 @@ class HigherOrder(Op):
                     found.append(x)
         return found
 
+    def with_graphs(self, graphs: Sequence[Graph]) -> HigherOrder:
+        """The same operation around other graphs, given in the order of `graphs()`."""
+        rest = iter(graphs)
+
+        def changed(value: Any) -> Any:
+            if isinstance(value, Graph):
+                return next(rest)
+            if isinstance(value, tuple) and any(isinstance(x, Graph) for x in value):
+                return tuple([changed(x) for x in value])
+            return value
+
+        return type(self)(*(changed(getattr(self, f)) for f in self.fields))
+
     @property
     def open_ended(self) -> bool:  # type: ignore[override]
         """Whether one of the graphs holds a loop whose number of steps depends on values."""
         return any(open_ended(g) for g in self.graphs())
+
+    def guard(self, on: Any, args: Sequence[Any]) -> list[Any]:
+        """Apply, but let no loop inside take a step unless the bool scalar `on` is true."""
+        raise NotImplementedError(f"{self.name}: no guard rule")
 
     def physical(self, *types: ArrayType) -> Op:
         return self
@@ -75,6 +116,13 @@ class Call(HigherOrder):
     @property
     def label(self) -> str:
         return f"jit({self.graph.name})"
+
+    def around(self, graph: Graph) -> Call:
+        """The same kind of call of another graph."""
+        return call_of(graph, self.inline)
+
+    def guard(self, on: Any, args: Sequence[Any]) -> list[Any]:
+        return apply(self.around(guarded(self.graph)), on, *args)
 
     def out_type(self, *types: ArrayType) -> list[ArrayType]:
         return self.graph.out_types

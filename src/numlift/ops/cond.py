@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from .. import errors
 from ..core.graph import Graph
 from ..core.op import Linear
@@ -18,8 +20,9 @@ from ..transforms.jvp import instantiate, jvp_graph
 from ..transforms.linearize import LinearizedGraph, linearize_graph
 from ..transforms.transpose import transpose_graph
 from ..transforms.vmap import vmap_graph
-from .call import HigherOrder, call_of
+from .call import HigherOrder, call_of, guarded, open_ended
 from .callback import IO, ORDERED, TOKEN
+from .compare import eq
 
 
 class Cond(HigherOrder):
@@ -36,6 +39,15 @@ class Cond(HigherOrder):
         self.effects = frozenset().union(*(b.effects for b in branches))
         self.axis_names = tuple({n: 0 for b in branches for n in b.axis_names})
 
+    def around(self, branches: tuple[Graph, ...]) -> Cond:
+        """The same kind of choice between other branches."""
+        return cond_of(branches)
+
+    def guard(self, on: Any, args: Sequence[Any]) -> list[Any]:
+        index, *operands = args
+        branches = tuple([guarded(b) for b in self.branches])
+        return apply(self.around(branches), index, on, *operands)
+
     def out_type(self, *types: ArrayType) -> list[ArrayType]:
         return [
             t if all(u is t for u in same) else t.update(weak_type=False)
@@ -49,7 +61,9 @@ class Cond(HigherOrder):
         active = tuple(d is not None for d in tangents[1:])
         wanted = _union(jvp_graph(b, active)[1] for b in self.branches)
         branches = tuple(jvp_graph(b, active, wanted)[0] for b in self.branches)
-        found = apply(cond_of(branches), index, *operands, *(d for d in tangents if d is not None))
+        found = apply(
+            self.around(branches), index, *operands, *(d for d in tangents if d is not None)
+        )
         n = len(wanted)
         rest = iter(found[n:])
         return found[:n], [next(rest) if a else None for a in wanted]
@@ -62,9 +76,8 @@ class Cond(HigherOrder):
         active = tuple(d is not None for d in tangents[1:])
         wanted = _union(linearize_graph(b, active).out_active for b in self.branches)
         parts = [linearize_graph(b, active, wanted) for b in self.branches]
-        key = ("linearized cond", active, self.branches)
-        slots, primal, tangent = self.branches[0].cached(
-            key, lambda: _shared_slots(parts, len(wanted))
+        primal, tangent = self.branches[0].cached(
+            ("linearized cond", active, self), lambda: self._split(parts, len(wanted))
         )
         outs = apply(primal, index, *operands)
         n = len(wanted)
@@ -78,11 +91,19 @@ class Cond(HigherOrder):
         rest = iter(d_found)
         return outs[:n], [next(rest) if a else None for a in wanted]
 
+    def _split(self, parts: Sequence[LinearizedGraph], n_out: int) -> tuple[Cond, Cond]:
+        """The primal operation, and the tangent one: of the operands, the slots, the tangents."""
+        slots, places = shared_slots(parts, n_out)
+        pairs = list(zip(parts, places, strict=True))
+        primal = tuple([_primal_branch(p, n_out, slots, at) for p, at in pairs])
+        tangent = tuple([_tangent_branch(p, slots, at) for p, at in pairs])
+        return self.around(primal), self.around(tangent)
+
     def transpose(self, ct: Any, *inputs: Any) -> Sequence[Any]:
         index, *operands = inputs
         linear = tuple(type(x) is Linear for x in operands)
         ct_active = tuple(c is not None for c in ct)
-        key = ("transposed cond", linear, ct_active, self.branches)
+        key = ("transposed cond", linear, ct_active, self)
         back, found_active = self.branches[0].cached(
             key, lambda: self._transposed(linear, ct_active)
         )
@@ -106,7 +127,7 @@ class Cond(HigherOrder):
                 return [instantiate(c, t) for c, t, w in zip(cts, types, wanted, strict=True) if w]
 
             branches.append(trace_to_graph(run, graph.in_types, name=graph.name)[0])
-        return cond_of(tuple(branches)), wanted
+        return self.around(tuple(branches)), wanted
 
     def batch(
         self, size: int, args: Sequence[Any], dims: Sequence[int | None], axis: Any
@@ -120,12 +141,15 @@ class Cond(HigherOrder):
         branches = tuple(
             vmap_graph(b, size, tuple(in_dims), forced, axis)[0] for b in self.branches
         )
-        return apply(cond_of(branches), index, *operands), [0 if f else None for f in forced]
+        return apply(self.around(branches), index, *operands), [0 if f else None for f in forced]
 
     def _all_branches(
         self, size: int, index: Any, operands: list[Any], in_dims: Any, axis: Any
     ) -> tuple[Any, Any]:
-        """The lanes choose differently: run all branches, then select."""
+        """The lanes choose differently: run all branches, then select.
+
+        Loops in a branch take steps for the lanes that chose it only.
+        """
         if IO in self.effects:
             raise errors.VmapError(
                 errors.explain(
@@ -136,11 +160,15 @@ class Cond(HigherOrder):
                 )
             )
         forced = (True,) * len(self.branches[0].outputs)
-        results = [
-            apply(call_of(vmap_graph(b, size, tuple(in_dims), forced, axis)[0]), *operands)
-            for b in self.branches
-        ]
         index = batch_first(index, 0, size)
+        results = []
+        for i, branch in enumerate(self.branches):
+            given, dims = operands, tuple(in_dims)
+            if open_ended(branch):
+                branch = guarded(branch)
+                given, dims = [apply(eq, index, np.int32(i)), *operands], (0, *in_dims)
+            graph, _ = vmap_graph(branch, size, dims, forced, axis)
+            results.append(apply(call_of(graph), *given))
         outs = []
         for cases in zip(*results, strict=True):
             which = broadcast(index, type_of(cases[0]).shape, (0,))
@@ -184,13 +212,10 @@ def _union(flags: Any) -> tuple[bool, ...]:
     return tuple(any(column) for column in zip(*flags, strict=True))
 
 
-def _shared_slots(
+def shared_slots(
     parts: Sequence[LinearizedGraph], n_out: int
-) -> tuple[list[ArrayType], Cond, Cond]:
-    """Residual slots shared by branches, the primal and the tangent operation.
-
-    Tangent operands: the operands, the slots, then the tangents.
-    """
+) -> tuple[list[ArrayType], list[list[int]]]:
+    """Types of residual slots that branches share, and the slots that each branch fills."""
     slots: list[ArrayType] = []
     places: list[list[int]] = []
     for part in parts:
@@ -207,9 +232,7 @@ def _shared_slots(
                 free.remove(at)
             mine.append(at)
         places.append(mine)
-    primal = [_primal_branch(p, n_out, slots, at) for p, at in zip(parts, places, strict=True)]
-    tangent = [_tangent_branch(p, slots, at) for p, at in zip(parts, places, strict=True)]
-    return slots, cond_of(tuple(primal)), cond_of(tuple(tangent))
+    return slots, places
 
 
 def _primal_branch(

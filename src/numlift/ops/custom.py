@@ -1,8 +1,11 @@
-"""Functions that carry their own derivative rule.
+"""Functions that carry their own derivative or batching rules.
 
-A call of such a function goes through `Interpreter.apply_custom`. Interpreters use the rule where
-they differentiate, and the function itself elsewhere. When a call is staged it becomes a
-`CustomCall` operation that keeps the rule.
+A call of such a function goes through `Interpreter.apply_custom`. Interpreters use a rule where
+they differentiate or batch, and the function itself elsewhere. When a call is staged it becomes a
+`CustomCall` operation that keeps the rules.
+
+All parts are flat functions: values -> list of values, where None stands for a zero tangent or
+cotangent. Their leading `n_hidden` arguments are values that the user's functions close over.
 """
 
 from __future__ import annotations
@@ -10,52 +13,237 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from .. import errors
-from ..core.dtypes import float0
 from ..core.graph import Graph
-from ..core.op import Linear, Op
+from ..core.op import Linear
 from ..core.staging import Stage, trace_to_graph
 from ..core.tracing import apply, current, interpreting, type_of
 from ..core.types import ArrayType
+from ..structural.families import move_batch
 from ..structural.shape import ReduceSum
-from ..transforms.jvp import instantiate, tangent_type
+from ..transforms.jvp import Jvp, instantiate, jvp_flat
 from ..transforms.transpose import transpose_graph
 from ..transforms.vmap import Batch, place_batch, vmap_flat, vmap_graph
-from .call import HigherOrder, call_of
-
-Flat = Callable[..., Sequence[Any]]
+from .call import HigherOrder, call_of, guarded
+from .custom_vjp import VjpTangent
+from .flat_functions import Flat, guarded_flat, rebound_flat
 
 
 class CustomRule:
-    """A flat function with its own derivative rule; subclasses say which kind.
+    """A flat function with rules of its own; those that are None are derived.
 
     Attributes:
-        function: arrays -> list of arrays.
+        function: arguments -> results.
         name: for messages.
+        tangents: (arguments, tangents) -> (results, tangents of the results).
+        forward: which arguments have tangents -> a flat function: arguments -> (results,
+            residuals).
+        backward: (residuals, cotangents) -> one cotangent an argument.
+        batch_rule: (size, which arguments are batched) -> a flat function, batch axes in front,
+            and a list that it fills with which results are batched.
+        n_hidden: number of leading arguments that have no derivative.
     """
 
-    def __init__(self, function: Flat, name: str):
-        self.function, self.name = function, name
+    __slots__ = ("function", "name", "tangents", "forward", "backward", "batch_rule", "n_hidden")
+
+    def __init__(
+        self,
+        function: Flat,
+        name: str,
+        tangents: Flat | None = None,
+        forward: Callable[[tuple[bool, ...]], Flat] | None = None,
+        backward: Flat | None = None,
+        batch_rule: Callable[..., tuple[Flat, list[bool]]] | None = None,
+        n_hidden: int = 0,
+    ):
+        self.function, self.name, self.n_hidden = function, name, n_hidden
+        self.tangents, self.forward, self.backward = tangents, forward, backward
+        self.batch_rule = batch_rule
+
+    def wrapped(self, wrap: Callable[[Flat], Flat], n_new: int) -> CustomRule:
+        """The rule with every part wrapped, which adds `n_new` hidden arguments in front."""
+        tangents, forward, backward = self.tangents, self.forward, self.backward
+        batch_rule = self.batch_rule
+
+        def wrapped_batch(size: int, flags: Sequence[bool]) -> tuple[Flat, list[bool]]:
+            flat, found = batch_rule(size, flags[n_new:])  # type: ignore[misc]
+            return wrap(flat), found
+
+        return CustomRule(
+            wrap(self.function),
+            self.name,
+            None if tangents is None else wrap(tangents),
+            None if forward is None else lambda active: wrap(forward(active)),
+            None if backward is None else wrap(backward),
+            None if batch_rule is None else wrapped_batch,
+            self.n_hidden + n_new,
+        )
+
+    def rebound(self, captured: Sequence[Any]) -> CustomRule:
+        """The rule as a function of values that its parts close over, too."""
+        if not captured:
+            return self
+        return self.wrapped(lambda flat: rebound_flat(flat, captured), len(captured))
+
+    def guarded(self) -> CustomRule:
+        """The rule with a bool in front, without which no loop takes a step."""
+        return self.wrapped(guarded_flat, 1)
+
+    # ---- differentiation ---------------------------------------------------------------------
 
     def jvp(
         self, primals: Sequence[Any], tangents: Sequence[Any], linearizing: bool
     ) -> tuple[Sequence[Any], Sequence[Any]]:
-        """Results and their tangents (None is zero) by the rule."""
-        raise NotImplementedError
+        """Results and their tangents (None is zero)."""
+        n = self.n_hidden
+        by_rule = self.tangents is not None or self.forward is not None
+        if by_rule and any(d is not None for d in tangents[:n]):
+            raise errors.GradError(
+                errors.explain(
+                    self.name,
+                    "a function with a custom derivative closes over a value that is being "
+                    "differentiated",
+                    try_="pass that value as an argument",
+                )
+            )
+        if self.forward is not None and (linearizing or self.tangents is None):
+            return self._jvp_by_vjp(primals, tangents, self.forward)
+        if self.tangents is None:
+            return self._jvp_of_function(primals, tangents, linearizing)
+        found = list(self.tangents(*primals, *tangents[n:]))
+        half = len(found) // 2
+        return found[:half], found[half:]
+
+    def _jvp_by_vjp(
+        self, primals: Sequence[Any], tangents: Sequence[Any], forward: Any
+    ) -> tuple[Sequence[Any], Sequence[Any]]:
+        n = self.n_hidden
+        active = tuple(d is not None for d in tangents[n:])
+        found = list(forward(active)(*primals))
+        n_out = found.pop()
+        outs, residuals = found[:n_out], [*primals[:n], *found[n_out:]]
+        backward, pushed = self.backward, None
+        if self.tangents is not None:
+            m, residuals = len(primals), [*primals, *found[n_out:]]
+            backward, pushed = self._with_primals(m)
+        arg_types = tuple([type_of(x) for x in primals[n:]])
+        out_types = tuple([type_of(x) for x in outs])
+        op = VjpTangent(backward, arg_types, active, out_types, len(residuals), self.name, pushed)
+        d_found = iter(apply(op, *residuals, *(d for d in tangents if d is not None)))
+        return outs, [next(d_found) if t.inexact else None for t in out_types]
+
+    def _with_primals(self, m: int) -> tuple[Flat, Flat]:
+        """Backward and forward rule, both of (m arguments, residuals, ...)."""
+        n, tangents, backward = self.n_hidden, self.tangents, self.backward
+
+        def pulled(*xs: Any) -> Sequence[Any]:
+            return backward(*xs[:n], *xs[m:])  # type: ignore[misc]
+
+        def pushed(*xs: Any) -> list[Any]:
+            found = list(tangents(*xs[:m], *xs[len(xs) - (m - n) :]))  # type: ignore[misc]
+            return found[len(found) // 2 :]
+
+        return pulled, pushed
+
+    def _jvp_of_function(
+        self, primals: Sequence[Any], tangents: Sequence[Any], linearizing: bool
+    ) -> tuple[Sequence[Any], Sequence[Any]]:
+        """Derivative of the function itself: only the batching rule is custom."""
+        if not linearizing:
+            n = len(primals)
+            active = tuple(d is not None for d in tangents)
+            rule = CustomRule(
+                _with_tangents(self.function, n, active),
+                self.name,
+                batch_rule=None if self.batch_rule is None else self._batch_rule_jvp(active),
+                n_hidden=0,
+            )
+            args = [*primals, *(d for d in tangents if d is not None)]
+            found = current.get().apply_custom(rule, args)
+            half = len(found) // 2
+            return found[:half], [
+                d if type_of(x).inexact else None
+                for x, d in zip(found[:half], found[half:], strict=True)
+            ]
+        inner = Jvp(current.get(), True)
+        with interpreting(inner):
+            outs = self.function(*[inner.dual(*p) for p in zip(primals, tangents, strict=True)])
+        inner.alive = False
+        out_primals, out_tangents, _ = inner.split(outs)
+        return out_primals, out_tangents
+
+    def _batch_rule_jvp(self, active: tuple[bool, ...]) -> Callable[..., Any]:
+        """The batching rule of (arguments, tangents) -> (results, tangents)."""
+        n = len(active)
+
+        def rule(size: int, flags: Sequence[bool]) -> tuple[Flat, list[bool]]:
+            rest = iter(flags[n:])
+            d_flags = [next(rest) if a else False for a in active]
+            both = [a or b for a, b in zip(flags[:n], d_flags, strict=True)]
+            out_flags: list[bool] = []
+
+            def run(*args: Any) -> list[Any]:
+                flat, found = self.batch_rule(size, both)  # type: ignore[misc]
+                given = iter(args[n:])
+                tangents = [next(given) if a else None for a in active]
+                values = _placed(args[:n], flags[:n], both, size)
+                tangents = _placed(tangents, d_flags, both, size)
+                outs, d_outs = jvp_flat(flat, values, tangents)
+                d_outs = _as_arrays(outs, d_outs)
+                out_flags[:] = [*found, *found]
+                return [*outs, *d_outs]
+
+            return run, out_flags
+
+        return rule
+
+    # ---- batching ----------------------------------------------------------------------------
 
     def batched(self, size: int, dims: Sequence[int | None], axis: Any) -> CustomRule:
         """The rule for batches; all results have the batch axis in front."""
-        raise NotImplementedError
+        n = self.n_hidden
+        tangents, forward, backward = self.tangents, self.forward, self.backward
+        return CustomRule(
+            batched_flat(self.function, size, dims, axis),
+            self.name,
+            None if tangents is None else batched_flat(tangents, size, [*dims, *dims[n:]], axis),
+            None
+            if forward is None
+            else lambda active: _batched_forward(forward(active), size, dims, axis),
+            None if backward is None else _batched_backward(backward, size, dims, n, axis),
+            None,
+            n,
+        )
+
+    def batch(
+        self, size: int, args: Sequence[Any], dims: Sequence[int | None], axis: Any
+    ) -> tuple[list[Any], list[int | None]]:
+        """Apply to a batch by the user's batching rule."""
+        if any(d is not None for d in dims[: self.n_hidden]):
+            raise errors.VmapError(
+                errors.explain(
+                    self.name,
+                    "a function with a custom batching rule closes over a value that is batched",
+                    try_="pass that value as an argument",
+                )
+            )
+        values = [move_batch(x, d, 0) for x, d in zip(args, dims, strict=True)]
+        flat, found = self.batch_rule(size, [d is not None for d in dims])  # type: ignore[misc]
+        outs = list(flat(*values))
+        return outs, [0 if is_batched else None for is_batched in found]
 
     def vmap(
         self, batch: Batch, values: Sequence[Any], dims: Sequence[int | None]
     ) -> tuple[Sequence[Any], Sequence[int | None]]:
         """Apply to a batch, in the current interpreter."""
-        rule = self.batched(batch.size, dims, (batch.axis_name, batch.spmd_axis_name))
+        axis = (batch.axis_name, batch.spmd_axis_name)
+        if self.batch_rule is not None:
+            return self.batch(batch.size, values, dims, axis)
+        rule = self.batched(batch.size, dims, axis)
         outs = current.get().apply_custom(rule, values)
         return outs, [0] * len(outs)
+
+    # ---- staging -----------------------------------------------------------------------------
 
     def stage(self, stage: Stage, args: Sequence[Any]) -> list[Any]:
         """Write the call down as one operation."""
@@ -63,248 +251,102 @@ class CustomRule:
             graph, captured = trace_to_graph(
                 self.function, [type_of(x) for x in args], label=self.name, name=self.name
             )
-        return stage.apply(CustomCall(graph, self, len(captured)), [*captured, *args])
+        return stage.apply(CustomCall(graph, self.rebound(captured)), [*captured, *args])
+
+
+def _as_arrays(outs: Sequence[Any], d_outs: Sequence[Any]) -> list[Any]:
+    """Tangents as arrays; in the place of an integer's tangent stands the integer."""
+    return [
+        instantiate(d, type_of(x)) if type_of(x).inexact else x
+        for x, d in zip(outs, d_outs, strict=True)
+    ]
+
+
+def _placed(
+    values: Sequence[Any], flags: Sequence[bool], wanted: Sequence[bool], size: int
+) -> list[Any]:
+    """Values with a batch axis in front where it is wanted; None stays None."""
+    return [
+        x if x is None else place_batch(x, 0 if f else None, size, 0 if w else None)
+        for x, f, w in zip(values, flags, wanted, strict=True)
+    ]
+
+
+def _with_tangents(function: Flat, n: int, active: tuple[bool, ...]) -> Flat:
+    """(arguments, tangents that are not zero) -> (results, tangents)."""
+
+    def run(*args: Any) -> list[Any]:
+        rest = iter(args[n:])
+        outs, d_outs = jvp_flat(function, args[:n], [next(rest) if a else None for a in active])
+        return [*outs, *_as_arrays(outs, d_outs)]
+
+    return run
 
 
 def batched_flat(function: Flat, size: int, dims: Sequence[int | None], axis: Any) -> Flat:
-    """The flat function of a batch, results with the batch axis in front."""
+    """The flat function of a batch, results with the batch axis in front; None stays None."""
     axis_name, spmd_axis_name = axis
 
     def run(*args: Any) -> list[Any]:
-        outs, out_dims = vmap_flat(function, size, args, dims, axis_name, spmd_axis_name)
-        return [place_batch(x, d, size, 0) for x, d in zip(outs, out_dims, strict=True)]
-
-    return run
-
-
-class JvpRule(CustomRule):
-    """A function with a forward-mode rule.
-
-    Attributes:
-        rule: (primals..., tangents...) -> (results..., tangents...), flat; tangents of arguments
-            that are not inexact are float0 zeros.
-    """
-
-    def __init__(self, function: Flat, rule: Flat, name: str):
-        super().__init__(function, name)
-        self.rule = rule
-
-    def jvp(
-        self, primals: Sequence[Any], tangents: Sequence[Any], linearizing: bool
-    ) -> tuple[Sequence[Any], Sequence[Any]]:
-        given = [_given_tangent(x, d) for x, d in zip(primals, tangents, strict=True)]
-        found = list(self.rule(*primals, *given))
-        half = len(found) // 2
-        outs, d_outs = found[:half], found[half:]
-        return outs, [d if type_of(x).inexact else None for x, d in zip(outs, d_outs, strict=True)]
-
-    def batched(self, size: int, dims: Sequence[int | None], axis: Any) -> JvpRule:
-        return JvpRule(
-            batched_flat(self.function, size, dims, axis),
-            _batched_rule(self.rule, size, dims, axis),
-            self.name,
-        )
-
-
-def _batched_rule(rule: Flat, size: int, dims: Sequence[int | None], axis: Any) -> Flat:
-    """A JVP rule of batches; float0 tangents stay as they are."""
-
-    def run(*args: Any) -> list[Any]:
-        n = len(dims)
-        all_dims = [
-            None if getattr(x, "dtype", None) == float0 else d
-            for x, d in zip(args, (*dims, *dims), strict=True)
-        ]
-        examples = [
-            _float0_example(x, d) if getattr(x, "dtype", None) == float0 else x
-            for x, d in zip(args, (*dims, *dims), strict=True)
-        ]
-        assert len(args) == 2 * n
-        axis_name, spmd_axis_name = axis
-        found, out_dims = vmap_flat(rule, size, examples, all_dims, axis_name, spmd_axis_name)
-        return [
-            x if getattr(x, "dtype", None) == float0 else place_batch(x, d, size, 0)
-            for x, d in zip(found, out_dims, strict=True)
-        ]
-
-    return run
-
-
-def _float0_example(x: Any, dim: int | None) -> Any:
-    if dim is None:
-        return x
-    return np.zeros(x.shape[:dim] + x.shape[dim + 1 :], float0)
-
-
-def _given_tangent(x: Any, d: Any) -> Any:
-    t = type_of(x)
-    return instantiate(d, t) if t.inexact else np.zeros(t.shape, float0)
-
-
-class VjpRule(CustomRule):
-    """A function with a reverse-mode rule.
-
-    Attributes:
-        forward: arguments -> (results, residuals).
-        backward: (residuals, cotangents) -> one cotangent or None an argument.
-    """
-
-    def __init__(
-        self,
-        function: Flat,
-        forward: Callable[..., tuple[list[Any], list[Any]]],
-        backward: Callable[[list[Any], list[Any]], list[Any]],
-        name: str,
-    ):
-        super().__init__(function, name)
-        self.forward, self.backward = forward, backward
-
-    def jvp(
-        self, primals: Sequence[Any], tangents: Sequence[Any], linearizing: bool
-    ) -> tuple[Sequence[Any], Sequence[Any]]:
-        outs, residuals = self.forward(*primals)
-        types = [type_of(x) for x in primals]
-        given = [instantiate(d, t) for d, t in zip(tangents, types, strict=True) if t.inexact]
-        out_types = tuple(type_of(x) for x in outs)
-        op = VjpTangent(self.backward, tuple(types), out_types, len(residuals), self.name)
-        found = iter(apply(op, *residuals, *given))
-        return outs, [next(found) if t.inexact else None for t in out_types]
-
-    def batched(self, size: int, dims: Sequence[int | None], axis: Any) -> VjpRule:
-        backward = batched_backward(self.backward, size, dims, axis)
-
-        def forward(*args: Any) -> tuple[list[Any], list[Any]]:
-            n_outs: list[int] = []
-
-            def flat(*xs: Any) -> list[Any]:
-                outs, residuals = self.forward(*xs)
-                n_outs.append(len(outs))
-                return [*outs, *residuals]
-
-            found = list(batched_flat(flat, size, dims, axis)(*args))
-            return found[: n_outs[0]], found[n_outs[0] :]
-
-        function = batched_flat(self.function, size, dims, axis)
-        return VjpRule(function, forward, backward, self.name)
-
-
-def batched_backward(
-    backward: Callable[..., list[Any]], size: int, dims: Sequence[int | None], axis: Any
-) -> Callable[..., list[Any]]:
-    """`backward` for batches: residuals and cotangents have the batch axis in front."""
-    axis_name, spmd_axis_name = axis
-
-    def run(residuals: list[Any], cts: list[Any]) -> list[Any]:
-        n = len(residuals)
-        active: list[bool] = []
+        holes: list[bool] = []
+        given = [(x, d) for x, d in zip(args, dims, strict=True) if x is not None]
 
         def flat(*xs: Any) -> list[Any]:
-            found = backward(list(xs[:n]), list(xs[n:]))
-            active[:] = [c is not None for c in found]
-            return [c for c in found if c is not None]
+            rest = iter(xs)
+            outs = function(*[None if x is None else next(rest) for x in args])
+            holes[:] = [x is None for x in outs]
+            return [x for x in outs if x is not None]
 
-        plain = [getattr(c, "dtype", None) == float0 for c in cts]
-        given = [np.zeros(c.shape[1:], float0) if p else c for c, p in zip(cts, plain, strict=True)]
-        in_dims = [0] * n + [None if p else 0 for p in plain]
-        found, out_dims = vmap_flat(
-            flat, size, [*residuals, *given], in_dims, axis_name, spmd_axis_name
+        outs, out_dims = vmap_flat(
+            flat, size, [x for x, _ in given], [d for _, d in given], axis_name, spmd_axis_name
         )
-        pairs = iter(zip(found, out_dims, strict=True))
-        results: list[Any] = []
-        for is_active, dim in zip(active, dims, strict=True):
-            if not is_active:
-                results.append(None)
-                continue
-            x, d = next(pairs)
-            if getattr(x, "dtype", None) == float0:
-                results.append(None)
-            elif dim is None:
-                x = place_batch(x, d, size, 0)
-                results.append(apply(ReduceSum.of((0,)), x))
-            else:
-                results.append(place_batch(x, d, size, dim))
-        return results
+        placed = iter([place_batch(x, d, size, 0) for x, d in zip(outs, out_dims, strict=True)])
+        return [None if hole else next(placed) for hole in holes]
 
     return run
 
 
-class VjpTangent(Op):
-    """The tangent of a function that only has a reverse-mode rule: it can only be transposed."""
+def _batched_forward(flat: Flat, size: int, dims: Sequence[int | None], axis: Any) -> Flat:
+    """A forward rule of batches: its last entry, the number of results, is no array."""
+    count: list[int] = []
 
-    name = "custom_vjp_tangent"
-    multi = True
-    memoise_type = False
-    backward: Callable[[list[Any], list[Any]], list[Any]]
-    arg_types: tuple[ArrayType, ...]
-    result_types: tuple[ArrayType, ...]
-    n_residuals: int
-    function_name: str
+    def arrays(*args: Any) -> list[Any]:
+        found = list(flat(*args))
+        count[:] = [found.pop()]
+        return found
 
-    def physical(self, *types: ArrayType) -> Op:
-        return self
+    batched = batched_flat(arrays, size, dims, axis)
+    return lambda *args: [*batched(*args), *count]
 
-    def out_type(self, *types: ArrayType) -> list[ArrayType]:
-        return [tangent_type(t) for t in self.result_types if t.inexact]
 
-    def transpose(self, ct: Any, *inputs: Any) -> Sequence[Any]:
-        n = self.n_residuals
-        found = iter(ct)
-        cts = [
-            instantiate(next(found), t) if t.inexact else np.zeros(t.shape, float0)
-            for t in self.result_types
-        ]
-        in_cts = self.backward(list(inputs[:n]), cts)
-        wanted = [c for c, t in zip(in_cts, self.arg_types, strict=True) if t.inexact]
-        return [None] * n + [
-            c if type(x) is Linear else None for c, x in zip(wanted, inputs[n:], strict=True)
+def _batched_backward(
+    backward: Flat, size: int, dims: Sequence[int | None], n_hidden: int, axis: Any
+) -> Flat:
+    """`backward` for batches: residuals and cotangents have the batch axis in front.
+
+    The cotangent of an argument that is not batched is summed over the batch.
+    """
+
+    def run(*args: Any) -> list[Any]:
+        in_dims = [*dims[:n_hidden], *([0] * (len(args) - n_hidden))]
+        found = batched_flat(backward, size, in_dims, axis)(*args)
+        return [
+            c if c is None else apply(ReduceSum.of((0,)), c) if d is None else move_batch(c, 0, d)
+            for c, d in zip(found, dims[n_hidden:], strict=True)
         ]
 
-    def vmap(self, size: int, args: Sequence[Any], dims: Sequence[int | None]) -> tuple[Any, Any]:
-        n = self.n_residuals
-        residuals = [place_batch(x, d, size, 0) for x, d in zip(args[:n], dims[:n], strict=True)]
-        tangents = [place_batch(x, d, size, 0) for x, d in zip(args[n:], dims[n:], strict=True)]
-        wide = [_batched(t, size) for t in self.arg_types]
-        backward = batched_backward(self.backward, size, [0] * len(wide), (None, None))
-        op = VjpTangent(
-            backward,
-            tuple(wide),
-            tuple(_batched(t, size) for t in self.result_types),
-            n,
-            self.function_name,
-        )
-        found = apply(op, *residuals, *tangents)
-        return found, [0] * len(found)
-
-    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-        raise self._forward_mode()
-
-    def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> list[str]:
-        raise self._forward_mode()
-
-    def _forward_mode(self) -> errors.GradError:
-        return errors.GradError(
-            errors.explain(
-                f"jvp of {self.function_name}",
-                "forward mode was asked of a function with a custom_vjp rule only",
-                try_="use reverse mode (nl.grad, nl.vjp, nl.jacrev), or define it with custom_jvp",
-            )
-        )
-
-
-def _batched(t: ArrayType, size: int) -> ArrayType:
-    return t.update(shape=(size, *t.shape), sharding=None)
+    return run
 
 
 class CustomCall(HigherOrder):
-    """A staged call of a function with its own derivative rule."""
+    """A staged call of a function with its own rules."""
 
     name = "custom_call"
     graph: Graph
     rule: CustomRule
-    n_captured: int
 
-    def __init__(self, graph: Graph, rule: CustomRule, n_captured: int):
-        super().__init__(graph, rule, n_captured)
+    def __init__(self, graph: Graph, rule: CustomRule):
+        super().__init__(graph, rule)
         self.effects, self.axis_names = graph.effects, graph.axis_names
 
     def __repr__(self) -> str:
@@ -313,29 +355,17 @@ class CustomCall(HigherOrder):
     def out_type(self, *types: ArrayType) -> list[ArrayType]:
         return self.graph.out_types
 
+    def guard(self, on: Any, args: Sequence[Any]) -> list[Any]:
+        return apply(CustomCall(guarded(self.graph), self.rule.guarded()), on, *args)
+
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-        return self._differentiate(primals, tangents, False)
+        return self.rule.jvp(primals, tangents, False)
 
     def linearize(  # type: ignore[override]
         self, primals: Sequence[Any], tangents: Sequence[Any]
     ) -> tuple[Any, Any]:
         """By the rule, too."""
-        return self._differentiate(primals, tangents, True)
-
-    def _differentiate(
-        self, primals: Sequence[Any], tangents: Sequence[Any], linearizing: bool
-    ) -> tuple[Any, Any]:
-        n = self.n_captured
-        if any(d is not None for d in tangents[:n]):
-            raise errors.GradError(
-                errors.explain(
-                    self.rule.name,
-                    "a function with a custom derivative closes over a value that is being "
-                    "differentiated",
-                    try_="pass that value as an argument",
-                )
-            )
-        return self.rule.jvp(primals[n:], tangents[n:], linearizing)
+        return self.rule.jvp(primals, tangents, True)
 
     def transpose(self, ct: Any, *inputs: Any) -> Sequence[Any]:
         linear = tuple(type(x) is Linear for x in inputs)
@@ -348,11 +378,12 @@ class CustomCall(HigherOrder):
     def batch(
         self, size: int, args: Sequence[Any], dims: Sequence[int | None], axis: Any
     ) -> tuple[Any, Any]:
-        n = self.n_captured
+        axis = axis or (None, None)
+        if self.rule.batch_rule is not None:
+            return self.rule.batch(size, args, dims, axis)
         forced = (True,) * len(self.graph.outputs)
         graph, _ = vmap_graph(self.graph, size, tuple(dims), forced, axis)
-        rule = self.rule.batched(size, dims[n:], axis or (None, None))
-        found = apply(CustomCall(graph, rule, n), *args)
+        found = apply(CustomCall(graph, self.rule.batched(size, dims, axis)), *args)
         return found, [0] * len(found)
 
     def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> list[str]:

@@ -15,13 +15,13 @@ from ..core.staging import trace_to_graph
 from ..core.tracing import apply, current, type_of
 from ..core.types import ArrayType, array_type
 from ..sharding import rules
-from ..structural.arith import add
+from ..structural.arith import add, select
 from ..structural.families import move_batch
 from ..structural.shape import full
 from ..transforms.jvp import instantiate, jvp_graph, tangent_type
 from ..transforms.transpose import transpose_graph
 from ..transforms.vmap import place_batch, vmap_graph
-from .call import HigherOrder, open_ended
+from .call import HigherOrder, guarded, open_ended
 from .callback import ORDERED, TOKEN
 from .scan_counts import counts_by_lane, masked_body
 from .scan_linear import LinearScan
@@ -81,6 +81,19 @@ class Scan(HigherOrder):
     def open_ended(self) -> bool:  # type: ignore[override]
         """Whether the number of steps depends on values."""
         return self.counted or open_ended(self.body)
+
+    def guard(self, on: Any, args: Sequence[Any]) -> list[Any]:
+        body, first, rest = self.body, list(args[: self.counted]), args[self.counted :]
+        if self.counted:
+            first = [apply(select, on, np.int32(0), first[0])]
+        if not open_ended(body):
+            return apply(self, *first, *rest)
+        body = guarded(body)
+        if self.counted:
+            n, outs = len(body.inputs), range(len(body.outputs))
+            order = [1, 0, *range(2, n)]
+            body = body.cached("count first", lambda: rearranged(guarded(self.body), order, outs))
+        return apply(self.with_body(body, self.n_consts + 1, self.n_carry), *first, on, *rest)
 
     def parts(self, values: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
         """Split inputs into consts, carry and xs."""

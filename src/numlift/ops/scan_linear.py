@@ -80,8 +80,9 @@ class LinearScan:
         """Inputs: (count), invariant residuals, d consts, d carry, stacked residuals, d xs."""
         c, tangent, n = self.scan.n_consts, split.tangent, len(split.residual_inputs)
         self.invariant = [
-            p for p, (kind, i) in enumerate(self.sources) if kind == "hoisted" or i < c
-            and kind == "input"
+            p
+            for p, (kind, i) in enumerate(self.sources)
+            if kind == "hoisted" or i < c and kind == "input"
         ]
         self.by_step = [p for p in range(n) if p not in set(self.invariant)]
         order = [*self.invariant, *range(n, n + n_dc + n_dk), *self.by_step]

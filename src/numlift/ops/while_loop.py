@@ -17,8 +17,9 @@ from ..structural.families import move_batch
 from ..structural.shape import ReduceSum, broadcast
 from ..transforms.jvp import instantiate, jvp_graph
 from ..transforms.vmap import batched_type, place_batch, vmap_graph
-from .call import HigherOrder
+from .call import FLAG, HigherOrder, guarded, open_ended
 from .callback import DEBUG, IO, ORDERED, quiet
+from .elementwise_binary import and_
 from .scan import emit_while, rearranged
 
 
@@ -47,6 +48,14 @@ class While(HigherOrder):
     def open_ended(self) -> bool:  # type: ignore[override]
         """Always: the number of steps depends on values."""
         return True
+
+    def guard(self, on: Any, args: Sequence[Any]) -> list[Any]:
+        condition = guarded_condition(self.condition)
+        loop = self.body.cached(
+            ("guarded", condition),
+            lambda: While(condition, self.body, self.n_condition + 1, self.n_body),
+        )
+        return apply(loop, on, *args)
 
     def out_type(self, *types: ArrayType) -> list[ArrayType]:
         return self.body.out_types
@@ -96,8 +105,8 @@ class While(HigherOrder):
             errors.explain(
                 "grad of while_loop",
                 "reverse mode needs a loop whose number of steps is known while tracing",
-                try_="max_steps=N (a bound) makes while_loop differentiable; or lax.scan, fori_loop "
-                "with int bounds, or forward mode (nl.jvp, nl.jacfwd)",
+                try_="max_steps=N (a bound) makes while_loop differentiable; or lax.scan, "
+                "fori_loop with int bounds, or forward mode (nl.jvp, nl.jacfwd)",
             )
         )
 
@@ -136,7 +145,10 @@ class While(HigherOrder):
                     )
                 )
             key = ("batched while", self.condition, size, tuple(c_dims), tuple(b_dims), axis)
-            loop = self.body.cached(key, lambda: self._per_lane(condition, body, size, c_dims))
+            if open_ended(self.body):
+                inner = (0, *b_dims, *k_in)
+                body, _ = vmap_graph(guarded(self.body), size, inner, tuple(carry), axis)
+            loop = self.body.cached(key, lambda: self._per_lane(condition, body, size))
             body_args = [*moved, *body_args]
         else:
             loop = body.cached(
@@ -145,11 +157,13 @@ class While(HigherOrder):
         found = apply(loop, *moved, *body_args, *start)
         return found, [0 if b else None for b in carry]
 
-    def _per_lane(
-        self, condition: Graph, body: Graph, size: int, c_dims: list[int | None]
-    ) -> While:
-        """Go on while any lane goes on; lanes that are done keep their carry."""
+    def _per_lane(self, condition: Graph, body: Graph, size: int) -> While:
+        """Go on while any lane goes on; lanes that are done keep their carry.
+
+        If there are loops in the body, it also takes which lanes go on.
+        """
         n_c, n_b = self.n_condition, self.n_body
+        b_types = body.in_types[-n_b - len(self.body.outputs) :][:n_b]
         k_types = [batched_type(t, size) for t in self.body.out_types]
 
         def any_lane(*values: Any) -> list[Any]:
@@ -160,7 +174,8 @@ class While(HigherOrder):
         def step(*values: Any) -> list[Any]:
             c_values, b_values, carry = values[:n_c], values[n_c : n_c + n_b], values[n_c + n_b :]
             (test,) = condition.run(current.get().apply, [*c_values, *carry])
-            new = body.run(current.get().apply, [*b_values, *carry])
+            on = [test] if open_ended(self.body) else []
+            new = body.run(current.get().apply, [*on, *b_values, *carry])
             return [
                 apply(select, broadcast(test, type_of(x).shape, (0,)), x, y)
                 for x, y in zip(carry, new, strict=True)
@@ -168,9 +183,7 @@ class While(HigherOrder):
 
         c_types = condition.in_types[:n_c]
         test, _ = trace_to_graph(any_lane, [*c_types, *k_types], name="condition")
-        loop, _ = trace_to_graph(
-            step, [*c_types, *body.in_types[:n_b], *k_types], name=self.body.name
-        )
+        loop, _ = trace_to_graph(step, [*c_types, *b_types, *k_types], name=self.body.name)
         return While(test, loop, n_c, n_c + n_b)
 
     def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> list[str]:
@@ -186,6 +199,22 @@ class While(HigherOrder):
 
         ordered = ORDERED in self.effects
         return emit_while(ctx, operands, all_types, test, do, ordered)[n_c + n_b :]
+
+
+def guarded_condition(condition: Graph) -> Graph:
+    """(on, *inputs) -> on and the condition."""
+
+    def make() -> Graph:
+        inner = guarded(condition) if open_ended(condition) else None
+
+        def run(on: Any, *args: Any) -> list[Any]:
+            given = args if inner is None else (on, *args)
+            (test,) = (inner or condition).run(current.get().apply, given)
+            return [apply(and_, on, test)]
+
+        return trace_to_graph(run, [FLAG, *condition.in_types], name=condition.name)[0]
+
+    return condition.cached("guarded condition", make)
 
 
 def while_parts(loop: Any, values: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
@@ -212,9 +241,7 @@ def jvp_body(body: Graph, consts: list[bool], carry: list[bool]) -> tuple[Graph,
     d_c = range(n_b + k, n_b + k + n_dc)
     d_k = range(n_b + k + n_dc, n_b + k + n_dc + sum(carry))
     order = [*range(n_b), *d_c, *range(n_b, n_b + k), *d_k]
-    ordered = made.cached(
-        "while order", lambda: rearranged(made, order, range(len(made.outputs)))
-    )
+    ordered = made.cached("while order", lambda: rearranged(made, order, range(len(made.outputs))))
     return ordered, carry
 
 

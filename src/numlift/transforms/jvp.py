@@ -11,6 +11,7 @@ from ..core.source import Source
 from ..core.staging import trace_to_graph
 from ..core.tracing import Interpreter, Tracer, current, type_of
 from ..core.types import ArrayType
+from ..structural.constant import closed
 from ..structural.shape import full
 
 
@@ -165,7 +166,7 @@ def jvp_graph(
         types = graph.in_types
         d_types = [tangent_type(t) for t, a in zip(types, active, strict=True) if a]
         made, captured = trace_to_graph(run, [*types, *d_types], label="jvp", name=graph.name)
-        assert not captured
+        made = closed(made, captured)
         return made, tuple(out_active)
 
     return graph.cached(("jvp", active, instantiate_outputs), make)

@@ -15,6 +15,7 @@ from ..core.op import Op
 from ..core.staging import Stage, Staged, trace_to_graph
 from ..core.tracing import Interpreter, current, type_of
 from ..core.types import ArrayType
+from ..structural.constant import closed
 from .jvp import Jvp, instantiate, tangent_type
 from .transpose import backward
 
@@ -175,7 +176,7 @@ def linearize_graph(
             return [*outs, *kept]
 
         primal, captured = trace_to_graph(run, graph.in_types, label="grad", name=graph.name)
-        assert not captured
+        primal = closed(primal, captured)
         linear = found["linear"]
         outputs = list(linear.outputs)
         equations = list(linear.equations)

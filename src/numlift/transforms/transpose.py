@@ -10,6 +10,7 @@ from ..core.op import Linear
 from ..core.staging import trace_to_graph
 from ..core.tracing import apply, in_scope
 from ..structural.arith import add
+from ..structural.constant import closed
 from .jvp import instantiate, tangent_type
 
 
@@ -112,7 +113,7 @@ def transpose_graph(
         made, captured = trace_to_graph(
             run, [*types, *ct_types], label="transpose", name=graph.name
         )
-        assert not captured
+        made = closed(made, captured)
         return made, tuple(active)
 
     return graph.cached(("transpose", linear, ct_active), make)

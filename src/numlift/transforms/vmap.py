@@ -13,6 +13,7 @@ from ..core.staging import infer_type, trace_to_graph
 from ..core.tracing import Interpreter, Tracer, current, type_of
 from ..core.types import ArrayType, array_type
 from ..sharding import rules
+from ..structural.constant import closed
 from ..structural.families import batch_first, move_batch
 
 
@@ -226,7 +227,7 @@ def vmap_graph(
             for t, d in zip(graph.in_types, dims, strict=True)
         ]
         made, captured = trace_to_graph(run, types, label="vmap", name=graph.name)
-        assert not captured
+        made = closed(made, captured)
         return made, tuple(found)
 
     return graph.cached(("vmap", size, dims, forced, axis), make)

@@ -1,0 +1,224 @@
+"""One call of a function with rules of its own: flat functions around the user's rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .. import errors
+from ..core.tracing import type_of
+from ..core.types import ArrayType
+from ..ops.flat_functions import Count, Flat
+from ..structural.arith import convert
+from ..tree import broadcast_prefix, tree_flatten, tree_unflatten
+from .symbolic_zeros import CustomVJPPrimal, is_zero, zero_tangent
+from .tracing import flatten_output
+
+
+class CustomParts:
+    """The user's rules as flat functions (see `ops.custom.CustomRule`).
+
+    Args:
+        custom: the `CustomFunction`.
+        fixed: position -> argument, for arguments without derivative.
+        types, tree: types of the leaves of the other arguments, and their structure.
+    """
+
+    __slots__ = ("custom", "fixed", "types", "tree", "out_tree", "residual_tree", "out")
+
+    out_tree: Any
+    residual_tree: Any
+    out: list[ArrayType]
+
+    def __init__(self, custom: Any, fixed: dict[int, Any], types: list[ArrayType], tree: Any):
+        self.custom, self.fixed, self.types, self.tree = custom, fixed, types, tree
+
+    def _arguments(self, leaves: Sequence[Any]) -> list[Any]:
+        """All arguments of the user's function."""
+        dynamic = tree_unflatten(self.tree, leaves)
+        rest, n = iter(dynamic), len(self.fixed) + len(dynamic)
+        return [self.fixed[i] if i in self.fixed else next(rest) for i in range(n)]
+
+    def function(self, *xs: Any) -> list[Any]:
+        """The function itself."""
+        result = self.custom.fun(*self._arguments(xs))
+        outs, self.out_tree = flatten_output(result, self.custom.name, type(self.custom).__name__)
+        return outs
+
+    # ---- forward mode ------------------------------------------------------------------------
+
+    def tangents(self, *xs: Any) -> list[Any]:
+        """The rule of `defjvp`: (primals, tangents) -> (results, tangents)."""
+        n, symbolic = len(self.types), self.custom.symbolic_zeros
+        given = [
+            zero_tangent(type_of(x), symbolic) if d is None else d
+            for x, d in zip(xs[:n], xs[n:], strict=True)
+        ]
+        pair = self.custom.jvp(
+            *self.fixed.values(),
+            tree_unflatten(self.tree, xs[:n]),
+            tree_unflatten(self.tree, given),
+        )
+        where = f"jvp rule of {self.custom.name}"
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise errors.ArgumentError(
+                errors.explain(where, "must return a pair (result, tangent)")
+            )
+        outs, self.out_tree = flatten_output(pair[0], self.custom.name, "custom_jvp")
+        d_outs, d_tree = tree_flatten(pair[1])
+        if self.out_tree != d_tree:
+            raise errors.ArgumentError(
+                errors.explain(
+                    where,
+                    "result and tangent must have one structure",
+                    {"result": self.out_tree, "tangent": d_tree},
+                )
+            )
+        return [*outs, *(_tangent(where, x, d) for x, d in zip(outs, d_outs, strict=True))]
+
+    # ---- reverse mode ------------------------------------------------------------------------
+
+    def forward(self, active: tuple[bool, ...]) -> Flat:
+        """The forward rule of `defvjp`: arguments -> (results, residuals, number of results)."""
+
+        def run(*xs: Any) -> list[Any]:
+            given = list(xs)
+            if self.custom.symbolic_cotangents:
+                given = [CustomVJPPrimal(x, a) for x, a in zip(xs, active, strict=True)]
+            args = self._arguments(given)
+            if self.custom.symbolic_cotangents:
+                args = [
+                    CustomVJPPrimal(x, False) if i in self.fixed and _is_array(x) else x
+                    for i, x in enumerate(args)
+                ]
+            pair = self.custom.fwd(*args)
+            if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+                raise errors.ArgumentError(
+                    errors.explain(
+                        f"fwd rule of {self.custom.name}", "must return a pair (result, residuals)"
+                    )
+                )
+            outs, self.out_tree = flatten_output(pair[0], self.custom.name, "custom_vjp")
+            residuals, self.residual_tree = tree_flatten(pair[1])
+            self.out = [type_of(x) for x in outs]
+            return [*outs, *residuals, Count(len(outs))]
+
+        return run
+
+    def backward(self, *xs: Any) -> list[Any]:
+        """The backward rule of `defvjp`: (residuals, cotangents) -> cotangents of arguments."""
+        n = self.residual_tree.num_leaves
+        symbolic = self.custom.symbolic_cotangents
+        cts = [
+            zero_tangent(t, symbolic) if c is None else c
+            for t, c in zip(self.out, xs[n:], strict=True)
+        ]
+        found = self.custom.bwd(
+            *self.fixed.values(),
+            tree_unflatten(self.residual_tree, xs[:n]),
+            tree_unflatten(self.out_tree, cts),
+        )
+        return self._cotangents(found)
+
+    def _cotangents(self, found: Any) -> list[Any]:
+        where = f"bwd rule of {self.custom.name}"
+        example = tree_unflatten(self.tree, self.types)
+        if isinstance(found, list):
+            found = tuple(found)
+        if not isinstance(found, tuple) or len(found) != len(example):
+            raise errors.ArgumentError(
+                errors.explain(
+                    where,
+                    f"must return a tuple with one cotangent an argument ({len(example)})",
+                    {"returned": type(found).__name__},
+                    try_="return (ct_x,) with a comma for a single argument",
+                )
+            )
+        try:
+            cts = broadcast_prefix(found, example, is_leaf=lambda x: x is None)
+        except (ValueError, TypeError) as error:
+            raise errors.ArgumentError(
+                errors.explain(
+                    where, f"cotangents must have the structure of the arguments: {error}"
+                )
+            ) from None
+        return [_cotangent(where, t, c) for t, c in zip(self.types, cts, strict=True)]
+
+    # ---- batching ----------------------------------------------------------------------------
+
+    def batch_rule(self, size: int, flags: Sequence[bool]) -> tuple[Flat, list[bool]]:
+        """The rule of `def_vmap`, and a list that it fills with which results are batched."""
+        batched: list[bool] = []
+        where = f"vmap rule of {self.custom.name}"
+
+        def run(*xs: Any) -> list[Any]:
+            in_batched = list(tree_unflatten(self.tree, list(flags)))
+            pair = self.custom.vmap_rule(size, in_batched, *tree_unflatten(self.tree, xs))
+            if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+                raise errors.ArgumentError(
+                    errors.explain(where, "must return a pair (result, out_batched)")
+                )
+            outs, self.out_tree = flatten_output(pair[0], self.custom.name, "custom_vmap")
+            try:
+                found = broadcast_prefix(pair[1], pair[0])
+            except (ValueError, TypeError) as error:
+                raise errors.ArgumentError(
+                    errors.explain(
+                        where, f"out_batched must have the structure of the result: {error}"
+                    )
+                ) from None
+            for x, is_batched in zip(outs, found, strict=True):
+                shape = type_of(x).shape
+                if is_batched and (not shape or shape[0] != size):
+                    raise errors.VmapError(
+                        errors.explain(
+                            where,
+                            f"a batched result must have a leading axis of size {size}",
+                            {"result": type_of(x)},
+                        )
+                    )
+            batched[:] = [bool(b) for b in found]
+            return outs
+
+        return run, batched
+
+
+def _is_array(x: Any) -> bool:
+    try:
+        type_of(x)
+    except errors.ArgumentError:
+        return False
+    return True
+
+
+def _tangent(where: str, x: Any, d: Any) -> Any:
+    """A checked tangent; None if it is zero."""
+    t = type_of(x)
+    if is_zero(d) or not t.inexact:
+        return None
+    u = type_of(d)
+    if u.shape != t.shape or (u.dtype != t.dtype and not u.weak_type):
+        raise errors.ArgumentError(
+            errors.explain(
+                where,
+                "a tangent must have the shape and dtype of its result",
+                {"result": t, "tangent": u},
+            )
+        )
+    return convert(d, t.dtype) if u.dtype != t.dtype else d
+
+
+def _cotangent(where: str, t: ArrayType, c: Any) -> Any:
+    """A checked cotangent; None if it is zero."""
+    if is_zero(c) or not t.inexact:
+        return None
+    u = type_of(c)
+    if u.shape != t.shape or (u.dtype != t.dtype and not u.weak_type):
+        raise errors.ArgumentError(
+            errors.explain(
+                where,
+                "a cotangent must have the shape and dtype of its argument",
+                {"argument": t, "cotangent": u},
+            )
+        )
+    return convert(c, t.dtype) if u.dtype != t.dtype else c
