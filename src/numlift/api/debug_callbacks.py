@@ -192,8 +192,12 @@ def print_values(
         x = 1.50
     """
     if fmt is None:
-        options = {"partitioned": partitioned, "skip_format_check": skip_format_check}
-        return functools.partial(print_values, ordered=ordered, **options)
+        return functools.partial(
+            print_values,
+            ordered=ordered,
+            partitioned=partitioned,
+            skip_format_check=skip_format_check,
+        )
     if not isinstance(fmt, str):
         raise errors.ArgumentError(
             errors.explain(

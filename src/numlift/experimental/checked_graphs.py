@@ -368,7 +368,7 @@ def _checked_rule(op: CustomCall, inner: Checked) -> CustomRule:
     )
 
 
-def _unchecked(flat: Callable[..., Sequence[Any]], args: Sequence[Any]) -> list[Any]:
+def _unchecked(flat: Any, args: Sequence[Any]) -> list[Any]:
     """Results of a flat function without its checks; arguments and results may be None."""
     holes: list[bool] = []
 

@@ -101,7 +101,7 @@ class Error:
 register_pytree_node(
     Error,
     lambda e: ((e._code, e._values), (e._sites, e._counts)),
-    lambda aux, children: Error(children[0], children[1], *aux),
+    lambda aux, children: Error(*children, *aux),
 )
 init_error = Error(np.int32(0), (), (), ())
 
