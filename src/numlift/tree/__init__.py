@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from .functions import (
     all_leaves,
+    flatten_one_level,
+    flatten_one_level_with_keys,
     is_leaf,
     is_tree_node,
     keystr,
@@ -84,6 +86,8 @@ __all__ = [
     "explain_structure_mismatch",
     "flatten",
     "flatten_axes",
+    "flatten_one_level",
+    "flatten_one_level_with_keys",
     "flatten_with_path",
     "is_leaf",
     "is_tree_node",

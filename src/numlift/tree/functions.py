@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..errors import ArgumentError, TreeError, ValueArgumentError, explain
-from .nodes import KeyPath, PyTreeDef, SequenceKey, _pytree, raw_flatten, registry
+from .nodes import GetAttrKey, KeyPath, PyTreeDef, SequenceKey, _pytree, raw_flatten, registry
 from .prefix import broadcast_prefix, explain_structure_mismatch, prefix_errors
 
 IsLeaf = Callable[..., bool] | None
@@ -430,6 +430,49 @@ def all_leaves(iterable: Iterable[Any], is_leaf: IsLeaf = None) -> bool:
 def is_tree_node(kind: type) -> bool:
     """Whether instances of this class are containers (namedtuples and None included)."""
     return registry.is_node(kind) or (issubclass(kind, tuple) and hasattr(kind, "_fields"))
+
+
+def flatten_one_level(tree: Any) -> tuple[Any, Any]:
+    """Children of a container and what else it holds, without going into the children.
+
+    Raises:
+        TreeError: `tree` is a leaf.
+
+    Example:
+        >>> flatten_one_level({"b": 1, "a": (2, 3)})
+        (((2, 3), 1), ('a', 'b'))
+    """
+    found = registry.flatten_one_level(tree)
+    if found is None:
+        raise _not_a_container("flatten_one_level", tree)
+    return found
+
+
+def flatten_one_level_with_keys(tree: Any) -> tuple[Any, Any]:
+    """As `flatten_one_level`, with pairs (key, child).
+
+    Raises:
+        TreeError: `tree` is a leaf.
+
+    Example:
+        >>> flatten_one_level_with_keys([5, 6])[0]
+        [(SequenceKey(idx=0), 5), (SequenceKey(idx=1), 6)]
+    """
+    found = registry.flatten_one_level_with_keys(tree)
+    if found is None:
+        raise _not_a_container("flatten_one_level_with_keys", tree)
+    pairs, data = found
+    fields = getattr(tree, "_fields", None) if isinstance(tree, tuple) else None
+    if fields is not None:  # jaxlib names every child of a namedtuple after the first field
+        pairs = zip(map(GetAttrKey, fields), tree, strict=True)
+    return list(pairs), data
+
+
+def _not_a_container(function: str, tree: Any) -> TreeError:
+    return TreeError(
+        f"{function}: a {type(tree).__name__} is a leaf, which has no children\n"
+        "Try: numlift.tree.is_leaf(x) first"
+    )
 
 
 def is_leaf(x: Any) -> bool:
