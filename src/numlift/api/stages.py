@@ -29,6 +29,8 @@ class Traced:
         jaxpr: the graph.
         out_info: `ShapeDtypeStruct`s in the structure of the result.
         fun_name: name of the function.
+        traced: graph with what the function closes over.
+        placements: of the argument leaves.
     """
 
     def __init__(
@@ -39,19 +41,19 @@ class Traced:
         tree: Any,
         placements: list[Placement],
     ):
-        self._info, self._traced, self._tree = info, traced, tree
-        self._statics, self._placements = statics, placements
+        self._info, self.traced, self._tree = info, traced, tree
+        self._statics, self.placements = statics, placements
         self.fun_name = info.name
 
     @property
     def jaxpr(self) -> Graph:
         """The graph; `print` shows it."""
-        return self._traced.graph
+        return self.traced.graph
 
     @property
     def out_info(self) -> Any:
         """Types of the results."""
-        return out_info(self._traced)
+        return out_info(self.traced)
 
     @property
     def in_tree(self) -> Any:
@@ -61,16 +63,16 @@ class Traced:
     @property
     def out_tree(self) -> Any:
         """Structure of the result."""
-        return self._traced.out_tree
+        return self.traced.out_tree
 
     def lower(self) -> Lowered:
         """Translate to StableHLO."""
-        info, traced = self._info, self._traced
+        info, traced = self._info, self.traced
         start = time.perf_counter()
         text, plan = lower_for(
             traced.graph,
             [x.placement for x in traced.captured_arrays()],
-            self._placements,
+            self.placements,
             in_shardings=info.shardings_in(self._tree),
             out_shardings=info.shardings_out(traced.out_tree),
             donated=info.donated(self._tree),

@@ -9,6 +9,7 @@ imported earlier or later in the same process keeps working.
 from __future__ import annotations
 
 import functools
+import hashlib
 import importlib
 import re
 import sys
@@ -468,3 +469,37 @@ def _mlir_context() -> Any:
         importlib.import_module(f"jaxlib.mlir.dialects.{dialect}").register_dialect(context)
     context.load_all_available_dialects()
     return context
+
+
+def portable_version() -> str:
+    """StableHLO version that compilers of the last 12 weeks and of at least 4 to come can read."""
+    dialect = importlib.import_module("jaxlib.mlir.dialects.stablehlo")
+    week = dialect.StablehloCompatibilityRequirement.WEEK_12
+    return dialect.get_version_from_compatibility_requirement(week)
+
+
+def artifact_text(blob: bytes) -> str:
+    """StableHLO text of a portable artifact."""
+    dialect = importlib.import_module("jaxlib.mlir.dialects.stablehlo")
+    with _mlir_context() as context:
+        return str(dialect.deserialize_portable_artifact(context, blob))
+
+
+def artifact_functions(blob: bytes) -> tuple[str, list[str]]:
+    """Functions of a portable artifact, private and with names that occur nowhere else.
+
+    Returns:
+        The name of the entry, and the texts of the functions.
+    """
+    ir = importlib.import_module("jaxlib.mlir.ir")
+    dialect = importlib.import_module("jaxlib.mlir.dialects.stablehlo")
+    prefix = f"exported_{hashlib.sha256(blob).hexdigest()[:16]}_"
+    with _mlir_context() as context, ir.Location.unknown():
+        module = dialect.deserialize_portable_artifact(context, blob)
+        for function in module.body.operations:
+            name = ir.StringAttr(function.attributes["sym_name"]).value
+            ir.SymbolTable.replace_all_symbol_uses(name, prefix + name, module.operation)
+            ir.SymbolTable.set_symbol_name(function, prefix + name)
+            ir.SymbolTable.set_visibility(function, "private")
+        texts = [function.operation.get_asm() for function in module.body.operations]
+    return f"{prefix}main", texts

@@ -1,0 +1,380 @@
+"""`export`: a jitted function as versioned bytes that need no Python source."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import errors
+from .._version import __version__
+from ..api.autodiff import vjp
+from ..api.custom import custom_vjp
+from ..api.jit import jit
+from ..api.shapes import ShapeDtypeStruct, struct_of
+from ..api.stages import trace_arguments
+from ..api.tracing import argument_path, check_argument
+from ..core.graph import Graph
+from ..core.tracing import apply, current, type_of
+from ..core.types import ArrayType
+from ..hlo.builder import Module
+from ..hlo.locations import without_locations
+from ..runtime import xla
+from ..runtime.array import Array
+from ..runtime.devices import default_backend
+from ..runtime.placement import Placement
+from ..transforms.lower import Lowering, module_name
+from ..tree import tree_flatten
+from .container import FUNCTION, pack, unpack
+from .operation import CallExported
+from .trees import tree_from_json, tree_to_json, type_from_json, type_to_json
+
+PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
+
+
+class Exported:
+    """An exported function.
+
+    Attributes:
+        fun_name: name of the function.
+        in_tree: structure of (args, kwargs), without static arguments.
+        out_tree: structure of the result.
+        platforms: where it can run.
+        nr_devices: on how many devices one call runs: 1.
+        stablehlo_version: version of the programs inside; this compiler and later ones read it.
+    """
+
+    nr_devices = 1
+
+    def __init__(
+        self,
+        fun_name: str,
+        trees: tuple[Any, Any],
+        types: tuple[Sequence[ArrayType], Sequence[ArrayType]],
+        modules: dict[str, bytes],
+        stablehlo_version: str,
+        source: tuple[Graph, list[Array]] | None = None,
+        derivative: Exported | None = None,
+    ):
+        self.fun_name, self.stablehlo_version = fun_name, stablehlo_version
+        self.in_tree, self.out_tree = trees
+        self._in_types, self._out_types = types
+        self._modules, self._source, self._derivative = modules, source, derivative
+        self.platforms = tuple(modules)
+        self._flat = self._make_flat(CallExported(fun_name, modules, self._out_types))
+
+    @property
+    def in_avals(self) -> tuple[ShapeDtypeStruct, ...]:
+        """Types of the argument leaves."""
+        return tuple(map(struct_of, self._in_types))
+
+    @property
+    def out_avals(self) -> tuple[ShapeDtypeStruct, ...]:
+        """Types of the result leaves."""
+        return tuple(map(struct_of, self._out_types))
+
+    @property
+    def mlir_module_serialized(self) -> bytes:
+        """The program for the first platform, as a portable artifact of StableHLO."""
+        return self._modules[self.platforms[0]]
+
+    def mlir_module(self, platform: str | None = None) -> str:
+        """The program for a platform (by default the first) as StableHLO text."""
+        chosen = self.platforms[0] if platform is None else platform
+        if chosen not in self._modules:
+            raise errors.ValueArgumentError(
+                errors.explain(
+                    f"exported {self.fun_name}",
+                    f"there is no program for the platform {chosen!r}",
+                    {"platforms": ", ".join(self.platforms)},
+                )
+            )
+        return xla.artifact_text(self._modules[chosen])
+
+    # ---- calls -------------------------------------------------------------------------------
+
+    def call(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function: at once, or as part of a function that is traced.
+
+        It works under `jit` and, if there is a derivative (`serialize(vjp_order=...)`), under
+        reverse differentiation. It cannot be vectorised: export the vectorised function.
+
+        Raises:
+            TreeError: the arguments have another structure than at export.
+            ArgumentError: an argument is no array, or has another shape or dtype.
+            DeviceError: the function was not exported for this platform.
+        """
+        function = f"exported {self.fun_name}"
+        leaves, tree = tree_flatten((args, kwargs))
+        if tree != self.in_tree:
+            raise errors.TreeError(
+                errors.explain(
+                    function,
+                    "the arguments have another structure than at export",
+                    {"expected": self.in_tree, "got": tree},
+                )
+            )
+        for x, t in zip(leaves, self._in_types, strict=True):
+            check_argument(x, lambda x=x: argument_path(args, kwargs, x), function)
+            u = type_of(x)
+            if u.shape != t.shape or u.dtype != t.dtype:
+                wide = t.dtype.itemsize == 8 and u.shape == t.shape
+                raise errors.ArgumentError(
+                    errors.explain(
+                        function,
+                        f"{argument_path(args, kwargs, x)} has another type than at export",
+                        {"expected": t, "got": u},
+                        try_="enable_x64, or x.astype(...)" if wide else None,
+                    )
+                )
+        return self.out_tree.unflatten(self._flat(*leaves))
+
+    def _make_flat(self, op: CallExported) -> Callable[..., list[Any]]:
+        def flat(*leaves: Any) -> list[Any]:
+            return apply(op, *leaves)
+
+        flat.__name__ = self.fun_name
+        made = custom_vjp(flat)
+
+        def backward(leaves: Any, cts: Any) -> tuple[Any, ...]:
+            known = [ct for ct, t in zip(cts, self._out_types, strict=True) if t.inexact]
+            found = iter(self.vjp().call(*leaves, *known))
+            return tuple([next(found) if t.inexact else None for t in self._in_types])
+
+        # Not `flat`: an outer derivative must meet the rule again.
+        made.defvjp(lambda *leaves: (made(*leaves), leaves), backward)
+        return made
+
+    # ---- derivative --------------------------------------------------------------------------
+
+    def has_vjp(self) -> bool:
+        """Whether the derivative can be had: it is in the file, or the function was just made."""
+        return self._derivative is not None or self._source is not None
+
+    def vjp(self) -> Exported:
+        """The exported derivative.
+
+        Its arguments are those of this function as a flat list, then one cotangent for each
+        result leaf with an inexact dtype. Its result is a tuple with one cotangent for each
+        argument leaf with an inexact dtype.
+
+        Raises:
+            GradError: the file holds no derivative.
+        """
+        if self._derivative is None:
+            if self._source is None:
+                raise errors.GradError(
+                    errors.explain(
+                        f"exported {self.fun_name}",
+                        "the derivative was not serialised",
+                        try_="serialize(vjp_order=1) where the function is exported",
+                    )
+                )
+            graph, captured = self._source
+            cts = [t for t in self._out_types if t.inexact]
+            pull = _pullback(graph, captured, self._in_types, self.fun_name)
+            structs = [struct_of(t) for t in (*self._in_types, *cts)]
+            self._derivative = export(jit(pull), platforms=self.platforms)(*structs)
+        return self._derivative
+
+    # ---- files -------------------------------------------------------------------------------
+
+    def serialize(self, vjp_order: int = 0) -> bytes:
+        """The function as bytes (format: `numlift.export.container`).
+
+        Args:
+            vjp_order: how often the function can be differentiated (in reverse) after reading.
+
+        Raises:
+            TreeError: arguments or results contain classes that have no form in files.
+        """
+        blobs = list(self._modules.values())
+        header = {
+            "numlift": __version__,
+            "fun_name": self.fun_name,
+            "platforms": list(self._modules),
+            "nr_devices": self.nr_devices,
+            "stablehlo_version": self.stablehlo_version,
+            "in_tree": tree_to_json(self.in_tree),
+            "out_tree": tree_to_json(self.out_tree),
+            "in_types": list(map(type_to_json, self._in_types)),
+            "out_types": list(map(type_to_json, self._out_types)),
+            "has_vjp": vjp_order > 0,
+        }
+        if vjp_order > 0:
+            blobs.append(self.vjp().serialize(vjp_order - 1))
+        return pack(FUNCTION, header, blobs)
+
+    def __repr__(self) -> str:
+        ins = ", ".join(map(repr, self._in_types))
+        outs = ", ".join(map(repr, self._out_types))
+        return f"Exported({self.fun_name}: ({ins}) -> ({outs}), platforms={self.platforms})"
+
+
+def deserialize(data: bytes | bytearray) -> Exported:
+    """The function that `Exported.serialize` wrote. Reading runs no code of the file.
+
+    Raises:
+        ValueArgumentError: other bytes, damaged ones, or a format that is newer than this release.
+        TreeError: a class in the arguments or results is not registered here.
+
+    Example:
+        >>> import numlift as nl
+        >>> from numlift import export
+        >>> f = nl.jit(lambda x: x * 2)
+        >>> data = export.export(f)(nl.ShapeDtypeStruct((3,), "float32")).serialize()
+        >>> print(export.deserialize(data).call(nl.numpy.ones(3)))
+        [2. 2. 2.]
+    """
+    header, blobs = unpack(FUNCTION, bytes(data), "export.deserialize")
+    platforms = header["platforms"]
+    return Exported(
+        header["fun_name"],
+        (tree_from_json(header["in_tree"]), tree_from_json(header["out_tree"])),
+        (
+            [type_from_json(t) for t in header["in_types"]],
+            [type_from_json(t) for t in header["out_types"]],
+        ),
+        dict(zip(platforms, blobs, strict=False)),
+        header["stablehlo_version"],
+        derivative=deserialize(blobs[len(platforms)]) if header["has_vjp"] else None,
+    )
+
+
+def export(
+    fun_jit: Callable[..., Any], *, platforms: Sequence[str] | None = None
+) -> Callable[..., Exported]:
+    """A function that exports `fun_jit` for the types of the arguments that it is called with.
+
+    Arrays that the function closes over become part of the program. Shapes are fixed: export once
+    for each shape.
+
+    Args:
+        fun_jit: a jitted function. Its static arguments are fixed by the call, and are not
+            arguments of the exported function.
+        platforms: any of "cpu", "cuda", "rocm", "tpu"; by default the one in use. Devices of them
+            need not be present.
+
+    Returns:
+        (arrays, numbers or `ShapeDtypeStruct`s) -> `Exported`.
+
+    Raises:
+        ArgumentError: no jitted function.
+        ValueArgumentError: unknown platforms; a program that calls Python (callbacks), or that
+            runs on several devices.
+
+    Example:
+        >>> import numlift as nl
+        >>> from numlift import export
+        >>> exported = export.export(nl.jit(nl.numpy.sin))(1.0)
+        >>> exported
+        Exported(sin: (~float32[]) -> (~float32[]), platforms=('cpu',))
+    """
+    info = getattr(fun_jit, "_info", None)
+    if info is None:
+        raise errors.ArgumentError(
+            errors.explain(
+                "export", "expected a jitted function", {"fun_jit": fun_jit}, try_="export(jit(f))"
+            )
+        )
+    chosen = _checked_platforms(platforms)
+
+    def exporter(*args: Any, **kwargs: Any) -> Exported:
+        staged = trace_arguments(info, args, kwargs)
+        traced, graph = staged.traced, staged.jaxpr
+        captured = traced.captured_arrays()
+        asked = [info.shardings_in(staged.in_tree), info.shardings_out(staged.out_tree)]
+        _check_one_device(info.name, [*staged.placements, *(x.placement for x in captured)], asked)
+        constants = [xla.host_array(x.buffer) for x in captured]
+        texts = {p: module_text(graph, constants, p, info.name) for p in chosen}
+        version = xla.portable_version()
+        made = {text: xla.portable_artifact(text, version) for text in set(texts.values())}
+        return Exported(
+            info.name,
+            (staged.in_tree, staged.out_tree),
+            (graph.in_types[len(captured) :], graph.out_types),
+            {p: made[text] for p, text in texts.items()},
+            version,
+            source=(graph, captured),
+        )
+
+    return exporter
+
+
+def _checked_platforms(platforms: Sequence[str] | None) -> tuple[str, ...]:
+    found = (default_backend(),) if platforms is None else tuple(platforms)
+    found = tuple(dict.fromkeys("cuda" if p == "gpu" else p for p in found))
+    if isinstance(platforms, str) or not found or not set(found) <= set(PLATFORMS):
+        raise errors.ValueArgumentError(
+            errors.explain(
+                "export",
+                f"platforms must be some of {', '.join(PLATFORMS)}",
+                {"platforms": platforms},
+                try_='platforms=["cpu", "cuda"]',
+            )
+        )
+    return found
+
+
+def _check_one_device(name: str, placements: Sequence[Placement], asked: Sequence[Any]) -> None:
+    shardings = [p.sharding for p in placements]
+    shardings += [s for group in asked for s in group or () if s is not None]
+    if any(len(s.device_order) > 1 for s in shardings):
+        raise errors.ValueArgumentError(
+            errors.explain(
+                f"export of {name}",
+                "programs over several devices cannot be exported",
+                try_="export the function for one device, and shard around its call",
+            )
+        )
+
+
+def module_text(graph: Graph, constants: Sequence[np.ndarray], platform: str, name: str) -> str:
+    """StableHLO of a graph whose leading inputs are constants."""
+    module = Module(platform, name=module_name(name))
+    builder = Lowering(module)
+    types = graph.in_types[len(constants) :]
+    names = [f"%arg{i}" for i in range(len(types))]
+    results = builder.inline(graph, [*map(builder.array, constants), *names])
+    if module.callbacks:
+        raise errors.ValueArgumentError(
+            errors.explain(
+                f"export of {name}",
+                "the function calls Python (a callback or debug.print), which bytes cannot hold",
+                try_="remove the callback before exporting",
+            )
+        )
+    ins = ", ".join(f"{n}: {t.mlir}" for n, t in zip(names, types, strict=True))
+    outs = ", ".join(t.mlir for t in graph.out_types)
+    end = f"return {', '.join(results)} : {outs}" if results else "return"
+    body = "\n".join([*builder.lines, end])
+    text = module.text(f"func.func public @main({ins}) -> ({outs}) {{\n{body}\n}}")
+    return without_locations(text[: text.rindex("\n}\n") + 3])
+
+
+def _pullback(
+    graph: Graph, captured: Sequence[Any], types: Sequence[ArrayType], name: str
+) -> Callable[..., Any]:
+    """(argument leaves, cotangents of inexact results) -> cotangents of inexact arguments."""
+    n = len(types)
+    active = [i for i, t in enumerate(types) if t.inexact]
+    wanted = [i for i, t in enumerate(graph.out_types) if t.inexact]
+
+    def pull(*flat: Any) -> tuple[Any, ...]:
+        leaves, cts = list(flat[:n]), flat[n:]
+
+        def primal(*xs: Any) -> list[Any]:
+            full = list(leaves)
+            for i, x in zip(active, xs, strict=True):
+                full[i] = x
+            outs = graph.run(current.get().apply, [*captured, *full])
+            return [outs[i] for i in wanted]
+
+        if not active:
+            return ()
+        _, back = vjp(primal, *[leaves[i] for i in active])
+        return tuple(back(list(cts)))
+
+    pull.__name__ = f"{name}_vjp"
+    return pull
