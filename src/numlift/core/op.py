@@ -53,6 +53,9 @@ class Op:
     """Whether `out_type` is remembered for (operation, input types)."""
     linearize: ClassVar[Callable[..., Any] | None] = None
     """Own linearisation rule (higher-order operations), else `jvp` is used."""
+    prune: ClassVar[Callable[..., Any] | None] = None
+    """which results are used -> None, or (operation, inputs, results): an operation that takes
+    these of the inputs only and gives at least the results that are used."""
     run_eagerly: ClassVar[Callable[..., Any] | None] = None
     """Evaluation on arrays without a program (calls of Python functions)."""
 

@@ -29,7 +29,7 @@ from ..structural.families import move_batch
 from ..structural.shape import ReduceSum
 from ..transforms.jvp import instantiate
 from ..transforms.vmap import place_batch, vmap_graph
-from .call import HigherOrder, guarded, open_ended
+from .call import HigherOrder, Pruned, guarded, open_ended
 from .callback import IO, ORDERED, quiet
 from .compare import gt
 from .elementwise_binary import max_, min_
@@ -39,7 +39,7 @@ from .remat import Checkpoint
 from .scan import Scan, _set_row, emit_while, stacked
 from .scan_counts import INDEX, choose
 from .shape import Iota
-from .while_loop import guarded_condition, jvp_body, while_parts, with_unused
+from .while_loop import guarded_condition, jvp_body, pruned_loop, while_parts, with_unused
 
 
 class BoundedWhile(HigherOrder):
@@ -102,6 +102,20 @@ class BoundedWhile(HigherOrder):
         outs = self.body.out_types
         kept = [stacked(t, self.segments) for t in outs] if self.save else []
         return [*outs, INDEX, *kept]
+
+    def prune(self, used: tuple[bool, ...]) -> Pruned | None:  # type: ignore[override]
+        """A loop without carries and consts that nobody needs."""
+        k = len(self.body.outputs)
+        stacks = used[k + 1 :] or (False,) * k
+        found = pruned_loop(self, [a or b for a, b in zip(used[:k], stacks, strict=True)])
+        if found is None:
+            return None
+        condition, body, n_c, order, carry = found
+        save = any(stacks)
+        loop = BoundedWhile(
+            condition, body, n_c, len(order) - n_c - len(carry), self.max_steps, save
+        )
+        return loop, order, [*carry, k, *(k + 1 + i for i in carry if save)]
 
     # ---- differentiation ---------------------------------------------------------------------
 

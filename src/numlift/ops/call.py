@@ -14,10 +14,13 @@ from ..core.tracing import apply
 from ..core.types import ArrayType, array_type
 from ..transforms.jvp import jvp_graph
 from ..transforms.linearize import linearize_graph
+from ..transforms.simplify import pruned_graph
 from ..transforms.transpose import transpose_graph
 from ..transforms.vmap import Batch, vmap_graph
 from .callback import ORDERED
 
+Pruned = tuple[Op, list[int], list[int]]
+"""What `Op.prune` returns: the operation, its inputs and its results, by position."""
 FLAG = array_type((), np.dtype(np.bool_))
 
 
@@ -126,6 +129,13 @@ class Call(HigherOrder):
 
     def out_type(self, *types: ArrayType) -> list[ArrayType]:
         return self.graph.out_types
+
+    def prune(self, used: tuple[bool, ...]) -> Pruned | None:  # type: ignore[override]
+        """A call of a smaller graph."""
+        graph, ins = pruned_graph(self.graph, used)
+        if len(ins) == len(self.graph.inputs) and all(used):
+            return None
+        return self.around(graph), ins, [i for i, u in enumerate(used) if u]
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         active = tuple(d is not None for d in tangents)

@@ -18,9 +18,10 @@ from ..structural.families import batch_first
 from ..structural.shape import broadcast, full
 from ..transforms.jvp import instantiate, jvp_graph
 from ..transforms.linearize import LinearizedGraph, linearize_graph
+from ..transforms.simplify import pruned_graph
 from ..transforms.transpose import transpose_graph
 from ..transforms.vmap import vmap_graph
-from .call import HigherOrder, call_of, guarded, open_ended
+from .call import HigherOrder, Pruned, call_of, guarded, open_ended
 from .callback import IO, ORDERED, TOKEN
 from .compare import eq
 
@@ -55,6 +56,19 @@ class Cond(HigherOrder):
                 self.branches[0].out_types, *(b.out_types for b in self.branches), strict=True
             )
         ]
+
+    def prune(self, used: tuple[bool, ...]) -> Pruned | None:  # type: ignore[override]
+        """Branches without results that nobody uses and operands that no branch needs."""
+        found = [pruned_graph(b, used) for b in self.branches]
+        ins = sorted({i for _, mine in found for i in mine})
+        if len(ins) == len(self.branches[0].inputs) and all(used):
+            return None
+        branches = []
+        for branch, (graph, _) in zip(self.branches, found, strict=True):
+            inputs = [branch.inputs[i] for i in ins]
+            branches.append(Graph(inputs, graph.equations, graph.outputs, graph.name))
+        kept = [i for i, u in enumerate(used) if u]
+        return self.around(tuple(branches)), [0, *(i + 1 for i in ins)], kept
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         index, *operands = primals

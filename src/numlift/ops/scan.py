@@ -19,9 +19,10 @@ from ..structural.arith import add, select
 from ..structural.families import move_batch
 from ..structural.shape import full
 from ..transforms.jvp import instantiate, jvp_graph, tangent_type
+from ..transforms.simplify import pruned_graph
 from ..transforms.transpose import transpose_graph
 from ..transforms.vmap import place_batch, vmap_graph
-from .call import HigherOrder, guarded, open_ended
+from .call import HigherOrder, Pruned, guarded, open_ended
 from .callback import ORDERED, TOKEN
 from .scan_counts import counts_by_lane, masked_body
 from .scan_linear import LinearScan
@@ -109,6 +110,27 @@ class Scan(HigherOrder):
             ("scan", self.length, back, n_consts, n_carry, self.unroll, self.counted),
             lambda: Scan(body, self.length, back, n_consts, n_carry, self.unroll, self.counted),
         )
+
+    def prune(self, used: tuple[bool, ...]) -> Pruned | None:  # type: ignore[override]
+        """A loop without ys, carries, consts and xs that nobody needs."""
+        c, k, n = self.n_consts, self.n_carry, len(self.body.inputs)
+        wanted = used
+        while True:
+            body, ins = pruned_graph(self.body, wanted)
+            carried = {i - c for i in ins if c <= i < c + k}
+            grown = tuple([w or i in carried for i, w in enumerate(wanted)])
+            if grown == wanted:
+                break
+            wanted = grown
+        carry = [i for i in range(k) if wanted[i]]
+        order = sorted({*ins, *(c + i for i in carry), *([0] if self.counted else [])})
+        if len(order) == n and all(wanted):
+            return None
+        inputs = [self.body.inputs[i] for i in order]
+        body = Graph(inputs, body.equations, body.outputs, body.name)
+        n_consts = sum(i < c for i in order)
+        kept = [i for i, w in enumerate(wanted) if w]
+        return self.with_body(body, n_consts, len(carry)), order, kept
 
     def out_type(self, *types: ArrayType) -> list[ArrayType]:
         outs = self.body.out_types

@@ -16,8 +16,9 @@ from ..structural.arith import convert, select
 from ..structural.families import move_batch
 from ..structural.shape import ReduceSum, broadcast
 from ..transforms.jvp import instantiate, jvp_graph
+from ..transforms.simplify import pruned_graph
 from ..transforms.vmap import batched_type, place_batch, vmap_graph
-from .call import FLAG, HigherOrder, guarded, open_ended
+from .call import FLAG, HigherOrder, Pruned, guarded, open_ended
 from .callback import DEBUG, IO, ORDERED, quiet
 from .elementwise_binary import and_
 from .scan import emit_while, rearranged
@@ -59,6 +60,14 @@ class While(HigherOrder):
 
     def out_type(self, *types: ArrayType) -> list[ArrayType]:
         return self.body.out_types
+
+    def prune(self, used: tuple[bool, ...]) -> Pruned | None:  # type: ignore[override]
+        """A loop without carries and consts that nobody needs."""
+        found = pruned_loop(self, used)
+        if found is None:
+            return None
+        condition, body, n_c, order, carry = found
+        return While(condition, body, n_c, len(order) - n_c - len(carry)), order, carry
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         _, d_consts, d_carry = self.parts(tangents)
@@ -221,6 +230,37 @@ def while_parts(loop: Any, values: Sequence[Any]) -> tuple[list[Any], list[Any],
     """Split inputs of a while loop into condition consts, body consts and carry."""
     c, b = loop.n_condition, loop.n_condition + loop.n_body
     return list(values[:c]), list(values[c:b]), list(values[b:])
+
+
+def pruned_loop(
+    loop: Any, used: Sequence[bool]
+) -> tuple[Graph, Graph, int, list[int], list[int]] | None:
+    """Parts of a while loop that the used carries need.
+
+    Returns:
+        None if all are needed, else: condition, body, number of condition consts, positions of
+        inputs, positions of carries.
+    """
+    n_c, n_b, k = loop.n_condition, loop.n_body, len(loop.body.outputs)
+    test, test_ins = pruned_graph(loop.condition, (True,))
+    wanted = tuple([u or n_c + i in test_ins for i, u in enumerate(used)])
+    while True:
+        body, body_ins = pruned_graph(loop.body, wanted)
+        grown = tuple([w or n_b + i in body_ins for i, w in enumerate(wanted)])
+        if grown == wanted:
+            break
+        wanted = grown
+    carry = [i for i in range(k) if wanted[i]]
+    c_consts = [i for i in test_ins if i < n_c]
+    b_consts = [i for i in body_ins if i < n_b]
+    if len(c_consts) == n_c and len(b_consts) == n_b and len(carry) == k:
+        return None
+    c_inputs = [loop.condition.inputs[i] for i in (*c_consts, *(n_c + i for i in carry))]
+    b_inputs = [loop.body.inputs[i] for i in (*b_consts, *(n_b + i for i in carry))]
+    order = [*c_consts, *(n_c + i for i in b_consts), *(n_c + n_b + i for i in carry)]
+    condition = Graph(c_inputs, test.equations, test.outputs, test.name)
+    body = Graph(b_inputs, body.equations, body.outputs, body.name)
+    return condition, body, len(c_consts), order, carry
 
 
 def jvp_body(body: Graph, consts: list[bool], carry: list[bool]) -> tuple[Graph, list[bool]]:

@@ -27,15 +27,48 @@ def mark_clean(graph: Graph) -> Graph:
 
 
 def drop_unused(equations: list[Equation], outputs: list[Atom]) -> list[Equation]:
-    """Equations whose results are needed, or that have effects."""
+    """Equations whose results are needed, or that have effects.
+
+    Operations with graphs leave out what nobody needs of their results, inside too (`Op.prune`).
+    """
     used: set[Any] = {a for a in outputs if type(a) is Var}
     kept = []
     for eq in reversed(equations):
         if eq.op.effects or any(v in used for v in eq.outputs):
+            if eq.op.prune is not None:
+                eq = _prune(eq, used)
             kept.append(eq)
             used.update(a for a in eq.inputs if type(a) is Var)
     kept.reverse()
     return kept
+
+
+def _prune(eq: Equation, used: set[Any]) -> Equation:
+    wanted = tuple([v in used for v in eq.outputs])
+    found = eq.op.prune(wanted)  # type: ignore[misc]
+    if found is None:
+        return eq
+    op, ins, outs = found
+    return Equation(
+        op, [eq.inputs[i] for i in ins], [eq.outputs[i] for i in outs], eq.source, eq.scope
+    )
+
+
+def pruned_graph(graph: Graph, wanted: tuple[bool, ...]) -> tuple[Graph, list[int]]:
+    """The graph with the wanted outputs only, and which of its inputs it still needs.
+
+    Returns:
+        The graph, which takes the needed inputs only, and their positions.
+    """
+
+    def make() -> tuple[Graph, list[int]]:
+        outputs = [a for a, w in zip(graph.outputs, wanted, strict=True) if w]
+        equations = drop_unused(list(graph.equations), outputs)
+        used = {a for eq in equations for a in eq.inputs} | set(outputs)
+        ins = [i for i, v in enumerate(graph.inputs) if v in used]
+        return Graph([graph.inputs[i] for i in ins], equations, outputs, graph.name), ins
+
+    return graph.cached(("pruned", wanted), make)
 
 
 def merge_equal(
