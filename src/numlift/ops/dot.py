@@ -42,7 +42,7 @@ def product_dtype(a: Any, b: Any) -> Any:
 def _order(dtype: Any) -> tuple[Any, ...]:
     kind = dtype_kind(dtype)
     reach = float(ml_dtypes.finfo(dtype).max) if kind == "f" else 0.0
-    return _RANK[kind], bit_width(dtype), kind, reach
+    return _RANK[kind], bit_width(dtype), kind == "i", reach
 
 
 def bit_width(dtype: Any) -> int:
