@@ -96,6 +96,7 @@ NOT_USED_ALONE = {
     # Made by derivatives, batching, lowering or dead ends of tracing only.
     "Again",
     "ArgSort",
+    "ArrayConstant",
     "BetaDensity",
     "BoundedWhile",
     "CustomCall",

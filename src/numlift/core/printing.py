@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Names:
-    """Hands out a, b, ..., z, ba, bb, ... to variables in order of appearance."""
+    """Hands out a, b, ..., z, aa, ab, ... to variables in order of appearance."""
 
     def __init__(self) -> None:
         self.known: dict[Var, str] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import errors
-from .graph import Graph, Literal, Var
+from .graph import Equation, Graph, Literal, Var
 from .printing import Names, equation_text, graph_text
 
 
@@ -17,15 +17,14 @@ def verify(graph: Graph) -> None:
     for v in graph.inputs:
         _define(v, defined, graph, "input")
     for eq in graph.equations:
-        names = Names()
         for a in eq.inputs:
             if type(a) is not Literal and a not in defined:
-                raise _wrong(graph, f"undefined variable in {equation_text(eq, names)}")
+                raise _wrong(graph, "undefined variable", eq)
         found = eq.op.out_type(*[a.type for a in eq.inputs])
         types = list(found) if eq.op.multi else [found]
         have = [v.type for v in eq.outputs]
         if [(t.shape, t.dtype) for t in types] != [(t.shape, t.dtype) for t in have]:
-            raise _wrong(graph, f"{equation_text(eq, names)}: types should be {types}")
+            raise _wrong(graph, f"types should be {types}", eq)
         for v in eq.outputs:
             _define(v, defined, graph, eq.op.name)
         for field in eq.op.fields:
@@ -44,5 +43,8 @@ def _define(v: Var, defined: set[Var], graph: Graph, where: str) -> None:
     defined.add(v)
 
 
-def _wrong(graph: Graph, what: str) -> errors.GraphVerifyError:
-    return errors.GraphVerifyError(f"graph {graph.name}: {what}\n{graph_text(graph)}")
+def _wrong(graph: Graph, what: str, eq: Equation | None = None) -> errors.GraphVerifyError:
+    names = Names()
+    text = graph_text(graph, names=names)  # names all variables, in the order that it prints
+    place = "" if eq is None else f" in {equation_text(eq, names)}"
+    return errors.GraphVerifyError(f"graph {graph.name}: {what}{place}\n{text}")
