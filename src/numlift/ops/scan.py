@@ -11,21 +11,19 @@ from .. import errors
 from ..core.dtypes import dtype_mlir
 from ..core.graph import Graph
 from ..core.op import Linear
-from ..core.staging import trace_to_graph
-from ..core.tracing import apply, current, type_of
+from ..core.tracing import apply, type_of
 from ..core.types import ArrayType, array_type
 from ..sharding import rules
-from ..structural.arith import add, select
+from ..structural.arith import select
 from ..structural.families import move_batch
-from ..structural.shape import full
-from ..transforms.jvp import instantiate, jvp_graph, tangent_type
+from ..transforms.jvp import instantiate, jvp_graph
 from ..transforms.simplify import pruned_graph
-from ..transforms.transpose import transpose_graph
 from ..transforms.vmap import place_batch, vmap_graph
 from .call import HigherOrder, Pruned, guarded, open_ended
 from .callback import ORDERED, TOKEN
 from .scan_counts import counts_by_lane, masked_body
 from .scan_linear import LinearScan
+from .scan_transpose import TransposedScan
 
 Flags = tuple[bool, ...]
 
@@ -190,64 +188,13 @@ class Scan(HigherOrder):
                 )
             )
         # A known initial value (often zeros) makes the loop affine: it is transposed as linear.
-        carry = [True] * k
-        linear = (*consts, *carry, *xs)
-        y_active = tuple(c is not None for c in ct[k:])
-        body = self._transposed_body(linear, y_active)
-        known_c = [x for x in inputs[: self.n_consts] if type(x) is not Linear]
-        known_x = [x for x in inputs[self.n_consts + k :] if type(x) is not Linear]
-        linear_c = [x.type for x in inputs[: self.n_consts] if type(x) is Linear]
-        start = [full(tangent_type(t)) for t in linear_c]
-        outs = self.body.out_types
-        ends = [instantiate(c, t) for c, t in zip(ct[:k], outs[:k], strict=True)]
-        scan = self.with_body(body, len(known_c), len(start) + k, not self.reverse)
-        found = apply(
-            scan, *known_c, *start, *ends, *known_x, *(c for c in ct[k:] if c is not None)
+        linear = (*consts, *([True] * k), *xs)
+        active = tuple([c is not None for c in ct])
+        parts = self.body.cached(
+            ("transposed scan", self, linear, active),
+            lambda: TransposedScan(self, linear, active),
         )
-        n_c = len(start)
-        ct_consts, ct_init, ct_xs = iter(found[:n_c]), found[n_c : n_c + k], iter(found[n_c + k :])
-        return [
-            *(next(ct_consts) if a else None for a in consts),
-            *(c if type(x) is Linear else None for c, x in zip(ct_init, init, strict=True)),
-            *(next(ct_xs) if a else None for a in xs),
-        ]
-
-    def _transposed_body(self, linear: Flags, y_active: Flags) -> Graph:
-        """(known consts, ct consts, ct carry, known xs, ct ys) -> (ct consts, ct carry, ct xs)."""
-        consts, carry, xs = self.parts(linear)
-        k, types = self.n_carry, self.body.in_types
-
-        def make() -> Graph:
-            back, in_active = transpose_graph(self.body, linear, (*([True] * k), *y_active))
-            n_kc, n_lc, n_kx = consts.count(False), consts.count(True), xs.count(False)
-            linear_types = [t for t, a in zip(types, linear, strict=True) if a]
-
-            def run(*args: Any) -> list[Any]:
-                known_c, rest = args[:n_kc], args[n_kc:]
-                ct_c, rest = rest[:n_lc], rest[n_lc:]
-                ct_k, rest = rest[:k], rest[k:]
-                known_x, ct_y = rest[:n_kx], rest[n_kx:]
-                found = iter(back.run(current.get().apply, [*known_c, *known_x, *ct_k, *ct_y]))
-                cts = [
-                    instantiate(next(found) if a else None, t)
-                    for a, t in zip(in_active, linear_types, strict=True)
-                ]
-                sums = [apply(add, a, b) for a, b in zip(ct_c, cts[:n_lc], strict=True)]
-                return [*sums, *cts[n_lc:]]
-
-            outs = self.body.out_types
-            known_types = [t for t, a in zip(types, linear, strict=True) if not a]
-            ins = [
-                *known_types[:n_kc],
-                *(tangent_type(t) for t in linear_types[: n_lc + k]),
-                *known_types[n_kc:],
-                *(tangent_type(t) for t, a in zip(outs[k:], y_active, strict=True) if a),
-            ]
-            made, captured = trace_to_graph(run, ins, label="transpose", name=self.body.name)
-            assert not captured
-            return made
-
-        return self.body.cached(("transposed scan", linear, y_active, self.n_consts), make)
+        return parts.cotangents(ct, inputs)
 
     # ---- batching ----------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.graph import Equation, Graph, Literal, Var
 from ..core.tracing import apply, type_of
+from ..structural.shape import Broadcast
 from ..transforms.jvp import instantiate
 from ..transforms.linearize import LinearizedGraph, linearize_graph
 from .call import call_of
@@ -55,26 +56,55 @@ class LinearScan:
     def _sort_residuals(self, split: LinearizedGraph) -> None:
         """Where each residual comes from: `self.sources`, `self.stacked`, `self.hoisted`."""
         body, c, first_x = split.primal, self.scan.n_consts, self.scan.n_consts + self.k
-        extra = iter(body.outputs[self.n_out :])
+        inputs = {v: i for i, v in enumerate(body.inputs)}
         fixed = depending_on(body, body.inputs[:c])
         known = {a: i for i, a in enumerate(body.outputs) if self.k <= i < self.n_out}
+        atoms = self._narrowed(split)
         self.sources: list[tuple[str, int]] = []
         self.stacked: list[Any] = []
         hoisted: list[Any] = []
-        for i in split.residual_inputs:
-            atom = next(extra) if i is None else body.inputs[i]
-            if i is not None and (i < c or i >= first_x):
+        for atom in atoms:
+            i = inputs.get(atom, -1)
+            if 0 <= i < c or i >= first_x:
                 self.sources.append(("input", i))
             elif type(atom) is Literal or atom in fixed:
                 self.sources.append(("hoisted", len(hoisted)))
                 hoisted.append(atom)
-            elif atom in known:
-                self.sources.append(("found", known[atom]))
             else:
-                known[atom] = self.n_out + len(self.stacked)
+                if atom not in known:
+                    known[atom] = self.n_out + len(self.stacked)
+                    self.stacked.append(atom)
                 self.sources.append(("found", known[atom]))
-                self.stacked.append(atom)
         self.hoisted = Graph(body.inputs[:c], _needed(body, fixed, hoisted), hoisted, body.name)
+
+    def _narrowed(self, split: LinearizedGraph) -> list[Any]:
+        """Residuals as atoms of the primal body; what was broadcast is broadcast again.
+
+        Sets `self.residual_vars`, the variables of the tangent body that stand for the residuals,
+        and `self.prelude`, equations of the tangent body that broadcast.
+        """
+        body = split.primal
+        extra = iter(body.outputs[self.n_out :])
+        atoms = [next(extra) if i is None else body.inputs[i] for i in split.residual_inputs]
+        broadcasts = {eq.outputs[0]: eq for eq in body.equations if type(eq.op) is Broadcast}
+        pairs = list(zip(atoms, split.tangent.inputs, strict=False))
+        plain = [(a, v) for a, v in pairs if a not in broadcasts]
+        place: dict[Any, Var] = dict(plain)
+        self.prelude: list[Equation] = []
+        for atom, var in pairs:
+            made = []
+            while atom in broadcasts:
+                eq = broadcasts[atom]
+                atom = eq.inputs[0]
+                source = place.get(atom) or Var(atom.type)
+                made.append(Equation(eq.op, (source,), (var,), eq.source, eq.scope))
+                var = source
+            if made and atom not in place:
+                place[atom] = var
+                plain.append((atom, var))
+            self.prelude += reversed(made)
+        self.residual_vars = [v for _, v in plain]
+        return [a for a, _ in plain]
 
     def _tangent_loop(self, split: LinearizedGraph, n_dc: int, n_dk: int) -> Scan:
         """Inputs: (count), invariant residuals, d consts, d carry, stacked residuals, d xs."""
@@ -82,15 +112,21 @@ class LinearScan:
         self.invariant = [
             p
             for p, (kind, i) in enumerate(self.sources)
-            if kind == "hoisted" or i < c and kind == "input"
+            if kind == "hoisted" or (i < c and kind == "input")
         ]
-        self.by_step = [p for p in range(n) if p not in set(self.invariant)]
-        order = [*self.invariant, *range(n, n + n_dc + n_dk), *self.by_step]
-        order += range(n + n_dc + n_dk, len(tangent.inputs))
-        inputs = [tangent.inputs[i] for i in order]
+        outside = set(self.invariant)
+        self.by_step = [p for p in range(len(self.sources)) if p not in outside]
+        d_inputs = tangent.inputs[n:]
+        inputs = [
+            *(self.residual_vars[p] for p in self.invariant),
+            *d_inputs[: n_dc + n_dk],
+            *(self.residual_vars[p] for p in self.by_step),
+            *d_inputs[n_dc + n_dk :],
+        ]
         if self.scan.counted:
             inputs.insert(0, Var(self.scan.body.in_types[0]))
-        body = Graph(inputs, tangent.equations, tangent.outputs, tangent.name)
+        equations = [*self.prelude, *tangent.equations]
+        body = Graph(inputs, equations, tangent.outputs, tangent.name)
         n_consts = self.scan.counted + len(self.invariant) + n_dc
         return self.scan.with_body(body, n_consts, n_dk)
 
