@@ -150,3 +150,18 @@ def test_trace_budget():
 
     nl.make_jaxpr(f)(x)
     assert calls <= 40
+
+
+def test_ragged_products():
+    rng = numpy.random.default_rng(0)
+    x, w = rng.normal(size=(7, 3)).astype("f"), rng.normal(size=(3, 3, 4)).astype("f")
+    sizes = numpy.array([2, 0, 4])
+    wanted = numpy.concatenate([x[:2] @ w[0], x[2:6] @ w[2], numpy.zeros((1, 4))])
+    npt.assert_allclose(lax.ragged_dot(x, w, sizes), wanted, rtol=1e-5, atol=1e-6)
+    slope = nl.grad(lambda w: lax.ragged_dot(x, w, sizes).sum())(w)
+    npt.assert_allclose(slope[1], numpy.zeros((3, 4)))
+    npt.assert_allclose(slope[2][:, 0], x[2:6].sum(0), rtol=1e-5)
+    many = nl.vmap(lax.ragged_dot, (None, None, 0))(x, w, numpy.stack([sizes, sizes]))
+    npt.assert_allclose(many[1], wanted, rtol=1e-5, atol=1e-6)
+    with pytest.raises(errors.ShapeError, match="ragged_dot"):
+        lax.ragged_dot(x, w[0], sizes)

@@ -115,6 +115,7 @@ from .parallel import (
     psum_scatter,
     pswapaxes,
 )
+from .ragged import ragged_dot
 from .random_bits import RandomAlgorithm, rng_bit_generator
 from .reductions import (
     argmax,
