@@ -9,6 +9,7 @@ from typing import Any
 from .. import errors
 from ..core.graph import Graph
 from ..core.tracing import Tracer
+from ..core.types import ArrayType
 from ..runtime import xla
 from ..runtime.array import Array
 from ..runtime.compile import Executable, MemoryAnalysis
@@ -18,6 +19,7 @@ from ..tree import tree_flatten
 from .dispatch import Jitted, abstract_placements
 from .program import Plan, Program, lower_for
 from .shapes import abstract_type, struct_of
+from .signature import Statics
 from .stats import Stats
 from .tracing import TracedFunction
 
@@ -148,95 +150,98 @@ class Lowered:
         program = self._plan.compile(self._text, [x.buffer for x in leading], options)
         program.lower_seconds = self._seconds
         self._info.record.compiled(program)
-        return Compiled(self._info, self._traced, self._statics, self._tree, program)
+        return Compiled(
+            self._info.name,
+            self._info.statics,
+            (self._tree, self._traced.out_tree),
+            (self._traced.graph.in_types[len(leading) :], self._traced.graph.out_types),
+            program,
+        )
 
 
 class Compiled:
-    """A compiled function; call it with arguments of the types it was compiled for."""
+    """A compiled function; call it with arguments of the types it was compiled for.
+
+    Attributes:
+        fun_name: name of the function.
+        in_tree, out_tree: structures of (args, kwargs), without static ones, and of the result.
+        in_types, out_types: types of the argument and result leaves.
+        program: what a call runs.
+    """
 
     def __init__(
         self,
-        info: Jitted,
-        traced: TracedFunction,
-        statics: tuple[Any, ...],
-        tree: Any,
+        fun_name: str,
+        statics: Statics,
+        trees: tuple[Any, Any],
+        types: tuple[Sequence[ArrayType], Sequence[ArrayType]],
         program: Program,
     ):
-        self._info, self._traced, self._statics = info, traced, statics
-        self._tree, self._program = tree, program
-        self._types = traced.graph.in_types[len(traced.captured) :]
-
-    @property
-    def in_tree(self) -> Any:
-        """Structure of (args, kwargs)."""
-        return self._tree
-
-    @property
-    def out_tree(self) -> Any:
-        """Structure of the result."""
-        return self._traced.out_tree
+        self.fun_name, self.program, self._statics = fun_name, program, statics
+        self.in_tree, self.out_tree = trees
+        self.in_types, self.out_types = types
 
     @property
     def out_info(self) -> Any:
         """Types of the results."""
-        return out_info(self._traced)
+        return self.out_tree.unflatten(map(struct_of, self.out_types))
 
     @property
     def input_shardings(self) -> list[Any]:
         """Shardings of the arguments that the program takes."""
-        return [p.sharding for p in self._program.arg_placements]
+        return [p.sharding for p in self.program.arg_placements]
 
     @property
     def output_shardings(self) -> Any:
         """Shardings in the structure of the result."""
-        return self.out_tree.unflatten([p.sharding for p in self._program.placements])
+        return self.out_tree.unflatten([p.sharding for p in self.program.placements])
 
     def as_text(self) -> str:
         """The HLO that XLA made of the program."""
-        return self._program.executable.hlo_text()
+        return self.program.executable.hlo_text()
 
     def cost_analysis(self) -> dict[str, float]:
         """XLA's estimate of the work, such as ``flops``."""
-        return self._program.executable.cost_analysis()
+        return self.program.executable.cost_analysis()
 
     def memory_analysis(self) -> MemoryAnalysis:
         """Bytes of arguments, results and scratch space."""
-        return self._program.executable.memory_analysis()
+        return self.program.executable.memory_analysis()
 
     def runtime_executable(self) -> Executable:
         """The executable itself."""
-        return self._program.executable
+        return self.program.executable
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        statics, args, kwargs = self._info.statics.split(args, kwargs)
+        statics, args, kwargs = self._statics.split(args, kwargs)
         leaves, tree = tree_flatten((args, kwargs))
-        if tree != self._tree:
+        if tree != self.in_tree:
             raise errors.ArgumentError(
                 errors.explain(
-                    f"compiled {self._info.name}",
+                    f"compiled {self.fun_name}",
                     "the arguments have another structure than at compile time",
-                    {"expected": self._tree, "got": tree},
+                    {"expected": self.in_tree, "got": tree},
                 )
             )
         if any(isinstance(x, Tracer) for x in leaves):
             raise errors.ArgumentError(
                 errors.explain(
-                    f"compiled {self._info.name}",
+                    f"compiled {self.fun_name}",
                     "a compiled function cannot be transformed",
                     try_="transform the function before compiling it",
                 )
             )
         arrays = [x if type(x) is Array else as_array(x) for x in leaves]
-        for i, (x, t) in enumerate(zip(arrays, self._types, strict=True)):
+        for i, (x, t) in enumerate(zip(arrays, self.in_types, strict=True)):
             if x.type.shape != t.shape or x.type.dtype != t.dtype:
                 raise errors.ArgumentError(
                     errors.explain(
-                        f"compiled {self._info.name}",
+                        f"compiled {self.fun_name}",
                         f"argument leaf {i} has another type than at compile time",
                         {"expected": t, "got": x.type},
                     )
                 )
-        return self.out_tree.unflatten(self._program(arrays))
+        return self.out_tree.unflatten(self.program(arrays))
 
 
 def trace_arguments(info: Jitted, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Traced:
