@@ -81,3 +81,37 @@ def test_errors_teach(call, text):
 def test_integers_are_refused():
     with pytest.raises(errors.DTypeError, match="floating"):
         initializers.normal()(KEY, (2,), "int32")
+
+
+@pytest.mark.parametrize("shape", [(3, 4), (4, 3), (5, 2, 3)])
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+def test_orthogonal(shape, dtype):
+    x = numpy.asarray(initializers.orthogonal(2.0)(KEY, shape, dtype))
+    assert x.shape == shape and x.dtype == dtype
+    flat = x.reshape(-1, shape[-1]) / 2
+    small = flat.conj().T @ flat if flat.shape[0] >= flat.shape[1] else flat @ flat.conj().T
+    npt.assert_allclose(small, numpy.eye(len(small)), atol=1e-5)
+
+
+def test_orthogonal_values():
+    found = initializers.orthogonal()(KEY, (3, 4)).ravel()[:3]
+    npt.assert_allclose(found, [0.8337945938, -0.0403975211, -0.2545092402], atol=1e-5)
+    assert initializers.orthogonal(column_axis=0)(KEY, (3, 2, 2)).shape == (3, 2, 2)
+
+
+def test_delta_orthogonal():
+    x = numpy.asarray(initializers.delta_orthogonal()(KEY, (3, 3, 2, 4)))
+    npt.assert_allclose(x[1, 1] @ x[1, 1].T, numpy.eye(2), atol=1e-5)
+    assert numpy.count_nonzero(x) == 8
+
+
+def test_random_orthogonal():
+    q = numpy.asarray(random.orthogonal(KEY, 3, (2,), m=5))
+    npt.assert_allclose(q @ q.transpose(0, 2, 1), numpy.broadcast_to(numpy.eye(3), (2, 3, 3)),
+                        atol=1e-5)  # fmt: skip
+    q = numpy.asarray(random.orthogonal(random.key(42), 3, dtype="complex64"))
+    npt.assert_allclose(q @ q.conj().T, numpy.eye(3), atol=1e-5)
+    npt.assert_allclose(
+        random.orthogonal(random.key(42), 2),
+        [[-0.09528422, 0.99545008], [0.99545008, 0.09528428]], atol=1e-5,
+    )  # fmt: skip

@@ -8,10 +8,12 @@ from typing import Any
 
 from .. import errors, random
 from .. import numpy as np
+from ..api.library import library
 from ..api.sharding import reshard
 from ..core.dtypes import python_scalar_dtype, user_dtype
 from ..core.types import dtype_kind
 from ..numpy.util import check_axis
+from ..random.vectors import orthonormal_columns
 
 Initializer = Callable[..., Any]
 """A function ``(key, shape, dtype=..., out_sharding=None) -> array``."""
@@ -296,8 +298,7 @@ def orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> In
         columns = shape[column_axis]
         rows = math.prod(shape) // max(columns, 1)
         tall = (columns, rows) if rows < columns else (rows, columns)
-        q, r = np.linalg.qr(random.normal(key, tall, dtype))
-        q = q * _phase(np.diagonal(r))
+        q = _orthonormal(key, tall, dtype)
         if rows < columns:
             q = q.T
         axis = check_axis("nn.initializers.orthogonal", column_axis, len(shape))
@@ -308,9 +309,9 @@ def orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> In
     return init
 
 
-def _phase(d: Any) -> Any:
-    """Sign (or unit complex number) of d, 1 for 0: it makes the factor of QR unique."""
-    return np.where(d == 0, np.ones((), d.dtype), np.sign(d))
+@library(1)
+def _orthonormal(key: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    return orthonormal_columns(random.normal(key, shape, dtype))
 
 
 def delta_orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> Initializer:

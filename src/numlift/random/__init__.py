@@ -55,3 +55,4 @@ from .keys import (
     wrap_key_data,
 )
 from .uniform import bits, normal, uniform
+from .vectors import orthogonal
