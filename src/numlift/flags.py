@@ -106,6 +106,21 @@ def _anything(name: str, value: Any) -> Any:
     return value
 
 
+def _device(name: str, value: Any) -> Any:
+    if value is None or (hasattr(value, "platform") and hasattr(value, "client")):
+        return value
+    if isinstance(value, str):
+        text = value.strip().lower()
+        if text in _PLATFORMS:
+            return text
+        if text in ("", "none"):
+            return None
+    raise _wrong(name, value, "a device of devices(), None, or one of " + ", ".join(_PLATFORMS))
+
+
+_PLATFORMS = ("cpu", "gpu", "tpu", "cuda", "rocm")
+
+
 def _prng_impl(name: str, value: Any) -> str:
     value = getattr(value, "name", value)
     if value not in prng_impls:
@@ -140,7 +155,7 @@ _FLAGS = (
     Flag("disable_jit", "state", False, _bool, "run jitted functions op by op"),
     Flag("check_tracer_leaks", "state", False, _bool, "raise if a traced value outlives its trace"),
     Flag("enable_checks", "state", False, _bool, "verify graphs after every pass"),
-    Flag("default_device", "state", None, _anything, "device for new arrays"),
+    Flag("default_device", "state", None, _device, "device for new arrays"),
     Flag("default_prng_impl", "state", "threefry2x32", _prng_impl, "generator of new random keys"),
     Flag("threefry_partitionable", "state", True, _bool, "random bits do not depend on sharding"),
     Flag("enable_custom_prng", "state", False, _bool, "random.PRNGKey makes typed keys"),

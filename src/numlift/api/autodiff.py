@@ -20,6 +20,7 @@ from ..transforms.linearize import LinearMap, linearize_flat
 from ..tree import keystr, tree_flatten, tree_flatten_with_path, tree_map, tree_unflatten
 from .door import door
 from .eager import concrete
+from .leaks import leak_checked
 from .tracing import argument_path, check_argument, flatten_output, name_of
 
 
@@ -96,6 +97,13 @@ def jvp(
     directions = [
         _direction(x, d, f"jvp({name_of(fun)})") for x, d in zip(values, d_leaves, strict=True)
     ]
+    return _push_through(fun, tree, values, directions, has_aux)
+
+
+@leak_checked
+def _push_through(
+    fun: Callable[..., Any], tree: Any, values: list[Any], directions: list[Any], has_aux: bool
+) -> tuple[Any, ...]:
     found: list[Any] = []
 
     def flat(*xs: Any) -> Sequence[Any]:
@@ -233,6 +241,7 @@ class Point:
         return tree_unflatten(self.out_tree, self.outs)
 
 
+@leak_checked
 def linearize_at(fun: Callable[..., Any], args: Any, transformation: str, has_aux: bool) -> Point:
     point = Point()
     leaves, tree = tree_flatten(args)

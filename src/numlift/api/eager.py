@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from .. import config, errors
-from ..core.graph import Equation, Graph, Var
+from ..core.graph import Equation, Graph, Var, checks
 from ..core.op import Op
 from ..core.staging import infer_type
 from ..core.tracing import EVAL, Tracer, leaked
+from ..core.verify import verify
 from ..runtime import xla
 from ..runtime.array import Array
 from ..runtime.transfer import as_array, constant
@@ -110,5 +111,6 @@ def clear_caches() -> None:
 
 
 EVAL.execute = execute
+checks.append(verify)
 
 __all__ = ["clear_caches", "concrete", "execute"]

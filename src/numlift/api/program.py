@@ -313,8 +313,8 @@ class Plan:
                 _executables.put(key, executable)
         seconds = time.perf_counter() - start
         if config.watch().log_compiles:
-            where = "cache" if executable.from_cache else "compiler"
-            _logger.warning("%s: %.3f s from the %s", self.graph.name, seconds, where)
+            words = "compiled" if origin == "compiler" else f"found in the {origin} cache"
+            _logger.warning("%s: %s in %.3f s", self.graph.name, words, seconds)
         moves = [
             (i, target)
             for i, (have, target) in enumerate(zip(self.placements, self.targets, strict=True))
@@ -427,7 +427,8 @@ def choose_devices(
     if isinstance(context, Mesh):
         return context.device_tuple, context
     for p in placements:
-        return p.sharding.device_order, None
+        if config.current().default_device is None or len(p.sharding.device_order) > 1:
+            return p.sharding.device_order, None
     return default_sharding().device_order, None
 
 

@@ -15,6 +15,7 @@ from ..core.types import ArrayType
 from ..runtime.array import Array
 from ..runtime.transfer import as_array
 from ..tree import keystr, tree_flatten, tree_flatten_with_path, tree_unflatten
+from .leaks import leak_checked
 
 _NUMBERS = (bool, int, float, complex, np.ndarray, np.generic)
 
@@ -48,6 +49,7 @@ def name_of(fun: Any) -> str:
     return getattr(fun, "__name__", None) or (name_of(inner) if inner else type(fun).__name__)
 
 
+@leak_checked
 def trace_function(
     fun: Callable[..., Any],
     in_tree: Any,

@@ -19,6 +19,7 @@ from ..tree import (
 )
 from .door import door
 from .eager import concrete
+from .leaks import leak_checked
 from .tracing import argument_path, check_argument, flatten_output, name_of
 
 
@@ -87,23 +88,41 @@ def vmap(
         values = [x if isinstance(x, (Array, Tracer)) else concrete(x, "vmap") for x in leaves]
         dims = _input_dims(in_axes, args, kwargs, values, name)
         size = _batch_size(values, dims, axis_size, args, kwargs, leaves, name)
-        out_tree: list[Any] = []
-
-        def flat(*xs: Any) -> Sequence[Any]:
-            call_args, call_kwargs = tree_unflatten(tree, xs)
-            outs, found = flatten_output(fun(*call_args, **call_kwargs), name, "vmap")
-            out_tree.append(found)
-            return outs
-
-        outs, out_dims = vmap_flat(flat, size, values, dims, axis_name, spmd_axis_name)
-        wanted = _output_dims(out_axes, out_tree[0], outs, out_dims, name)
+        outs, out_dims, out_tree = _run_batched(
+            fun, tree, values, dims, size, name, axis_name, spmd_axis_name
+        )
+        wanted = _output_dims(out_axes, out_tree, outs, out_dims, name)
         placed = [
             place_batch(x if isinstance(x, (Array, Tracer)) else concrete(x, "vmap"), d, size, to)
             for x, d, to in zip(outs, out_dims, wanted, strict=True)
         ]
-        return tree_unflatten(out_tree[0], placed)
+        return tree_unflatten(out_tree, placed)
 
     return vmap_fun
+
+
+@leak_checked
+def _run_batched(
+    fun: Callable[..., Any],
+    tree: Any,
+    values: Sequence[Any],
+    dims: Sequence[int | None],
+    size: int,
+    name: str,
+    axis_name: Any,
+    spmd_axis_name: Any,
+) -> tuple[list[Any], list[int | None], Any]:
+    """Results, their batch axes and their structure."""
+    found_tree: list[Any] = []
+
+    def flat(*xs: Any) -> Sequence[Any]:
+        call_args, call_kwargs = tree_unflatten(tree, xs)
+        outs, found = flatten_output(fun(*call_args, **call_kwargs), name, "vmap")
+        found_tree.append(found)
+        return outs
+
+    outs, out_dims = vmap_flat(flat, size, values, dims, axis_name, spmd_axis_name)
+    return outs, out_dims, found_tree[0]
 
 
 def _input_dims(

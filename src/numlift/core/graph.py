@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..config import current as current_flags
 from .op import NO_EFFECTS, Op
 from .printing import graph_text
 from .source import Source
@@ -31,6 +32,8 @@ class Literal:
 
 
 Atom = Var | Literal
+checks: list[Callable[[Any], None]] = []
+"""What `enable_checks` runs on every new graph: `verify`, entered by `api.eager`."""
 
 
 class Equation:
@@ -80,6 +83,9 @@ class Graph:
         self.effects = effects_of(self.equations)
         self.axis_names = tuple({n: 0 for eq in self.equations for n in eq.op.axis_names})
         self.cache: dict[Any, Any] = {}
+        if current_flags().enable_checks:
+            for check in checks:
+                check(self)
 
     def __repr__(self) -> str:
         return graph_text(self)

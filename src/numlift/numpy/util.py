@@ -71,7 +71,9 @@ def stack_nested(x: Sequence[Any], function: str, argument: str) -> Any:
                     {f"row {i}": type_of(r) for i, r in enumerate(rows)},
                 )
             )
-    return _concatenate([apply(Broadcast.of((1, *shape), tuple(range(1, len(shape) + 1)), None), r) for r in rows])
+    return _concatenate(
+        [apply(Broadcast.of((1, *shape), tuple(range(1, len(shape) + 1)), None), r) for r in rows]
+    )
 
 
 def _concatenate(rows: list[Any]) -> Any:
@@ -171,15 +173,16 @@ def broadcast_operands(function: str, *xs: Any) -> list[Any]:
 def _check_ranks(function: str, shapes: list[tuple[int, ...]]) -> None:
     if len({len(s) for s in shapes}) == 1:
         return
+    mode = config.current().numpy_rank_promotion
     text = errors.explain(
         function,
-        "operands of different ranks, which numpy_rank_promotion does not allow",
+        f"operands of different ranks are broadcast, and numpy_rank_promotion is {mode!r}",
         {f"operand {i}": s for i, s in enumerate(shapes)},
-        try_="add axes with x[None]",
+        try_="add axes with x[None], or nl.numpy_rank_promotion('allow')",
     )
-    if config.current().numpy_rank_promotion == "raise":
+    if mode == "raise":
         raise errors.ShapeError(text)
-    warnings.warn(text, stacklevel=4)
+    warnings.warn(text, stacklevel=errors.user_depth())
 
 
 def broadcast_to_shape(x: Any, shape: tuple[int, ...]) -> Any:
