@@ -468,6 +468,17 @@ def test_python_effects_run_once() -> None:
     assert len(seen) == 1
 
 
+@pytest.mark.parametrize("transform", [nl.jit, nl.grad, nl.vmap, nl.make_jaxpr])
+def test_traced_values_are_arrays_too(transform) -> None:
+    def f(x):
+        assert isinstance(x, nl.Array)
+        return x
+
+    transform(f)(np.ones(3) if transform is nl.vmap else 1.0)
+    assert isinstance(np.ones(3), nl.Array)
+    assert not isinstance(numpy.ones(3), nl.Array)
+
+
 def test_branches_on_values_are_an_error() -> None:
     with pytest.raises(errors.TracerBoolConversionError, match=r"(?s)lax\.cond|where"):
         nl.jit(lambda x: 1 if x > 0 else 2)(1.0)
