@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pkgutil
 import re
 import runpy
 import tomllib
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import numlift
 from tests.examples.pages import FENCE, ROOT, Block, blocks, check_excerpt, check_page, run
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -104,3 +106,12 @@ def test_names_in_the_glossary_exist() -> None:
     known = set(re.findall(r"\w+", "\n".join(sources)))
     assert len(words) > 10
     assert set(words) <= known
+
+
+INSIDE = {"api", "core", "flags", "hlo", "ops", "runtime", "structural", "tools", "transforms"}
+
+
+def test_every_public_module_has_a_page_of_reference() -> None:
+    modules = {m.name for m in pkgutil.iter_modules(numlift.__path__)} - INSIDE
+    pages = {p.stem.split(".")[0] for p in (ROOT / "docs" / "reference").glob("*.md")}
+    assert {m for m in modules if not m.startswith("_")} <= pages
