@@ -249,6 +249,7 @@ def make_jitted(info: Jitted) -> Callable[..., Any]:
     slow = door(info.call_slowly)
 
     def call(*args: Any, **kwargs: Any) -> Any:
+        entry: Entry | None
         try:
             leaves, tree = raw_flatten((args, kwargs))
             entry = entries[(None, tree, _state(), *[x.placement for x in leaves])]
@@ -274,6 +275,7 @@ def make_jitted(info: Jitted) -> Callable[..., Any]:
         if _current() is not EVAL:
             return slow(args, kwargs)
         found, rest, named = statics.split(args, kwargs)
+        entry: Entry | None
         try:
             leaves, tree = raw_flatten((rest, named))
             key = statics.key(found)

@@ -280,12 +280,12 @@ def _cached(
         return Executable(loaded, backend, devices, text, False, request)
     parts = (*request.key_parts(), extra)
     key = disk_cache.make_key(text, backend.client, devices[0].device_kind, parts)
+    size: int | None = None
     found = _load_entry(store, key, backend, device_list, request)
     if found is not None:
         loaded, size = found
         return Executable(loaded, backend, devices, text, True, request, size=size)
     start = time.perf_counter()
-    size = None
     loaded = _compile(located_text, backend, device_list, request)
     if time.perf_counter() - start >= config.get("persistent_cache_min_compile_time_secs"):
         blob = loaded.serialize()
