@@ -133,8 +133,10 @@ def to_inexact(*xs: Any) -> list[Any]:
     return [cast(x, type_of(x), dtype, t.weak_type) for x in xs]
 
 
-def broadcast_shape(function: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
-    """NumPy's broadcasting rule.
+def broadcast_shape(
+    function: str, *shapes: tuple[int, ...], operands: Sequence[Any] = ()
+) -> tuple[int, ...]:
+    """NumPy's broadcasting rule; `operands` are shown in the error instead of their shapes.
 
     Raises:
         ShapeError: two sizes of one axis differ and none is 1.
@@ -150,7 +152,10 @@ def broadcast_shape(function: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
                     function,
                     f"shapes cannot be broadcast together: axis {i} has sizes "
                     + ", ".join(map(str, sizes)),
-                    {f"operand {j}": s for j, s in enumerate(shapes)},
+                    {
+                        f"operand {j}": type_of(operands[j]) if operands else s
+                        for j, s in enumerate(shapes)
+                    },
                     try_="x[:, None] or np.expand_dims to line the axes up",
                 )
             )
@@ -166,7 +171,7 @@ def broadcast_operands(function: str, *xs: Any) -> list[Any]:
         return list(xs)
     if config.current().numpy_rank_promotion != "allow":
         _check_ranks(function, full)
-    shape = broadcast_shape(function, *full)
+    shape = broadcast_shape(function, *shapes, operands=xs)
     return [broadcast_to_shape(x, shape) if s else x for x, s in zip(xs, shapes, strict=True)]
 
 
@@ -209,7 +214,9 @@ def check_axis(function: str, axis: Any, ndim: int, argument: str = "axis") -> i
     if not -ndim <= i < ndim:
         raise errors.AxisError(
             errors.explain(
-                function, f"{argument} {i} is out of range for an array with {ndim} axes"
+                function,
+                f"{argument} {i} is out of range for an array with {ndim} axes",
+                try_=f"{argument} in [{-ndim}, {ndim})" if ndim else "no axis: the array has rank 0",
             )
         )
     return i % ndim

@@ -134,7 +134,9 @@ class LinearScan:
         self, found: Sequence[Any], primals: Sequence[Any], tangents: Sequence[Any]
     ) -> list[Any]:
         """Tangents of the results; `found` are the results of the primal loop."""
-        outside = apply(call_of(self.hoisted, True), *primals[: self.scan.n_consts])
+        outside: list[Any] = []
+        if self.hoisted.outputs:
+            outside = apply(call_of(self.hoisted, True), *primals[: self.scan.n_consts])
         place = {"input": primals, "found": found, "hoisted": outside}
         residuals = [place[kind][i] for kind, i in self.sources]
         d_consts, d_init, d_xs = self.scan.parts(tangents)
