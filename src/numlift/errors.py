@@ -17,6 +17,7 @@ import numpy as np
 
 __all__ = [
     "ArgumentError",
+    "AutostageError",
     "AxisError",
     "CompileError",
     "ConcretizationTypeError",
@@ -105,6 +106,10 @@ class TracerBoolConversionError(ConcretizationTypeError):
 
 class TracerIntegerConversionError(NumliftError, TypeError):
     """A traced value was used where Python needs an integer, such as a list index."""
+
+
+class AutostageError(NumliftError, TypeError):
+    """`jit(autostage=True)` cannot turn Python control flow into staged control flow."""
 
 
 class NonConcreteBooleanIndexError(IndexingError):

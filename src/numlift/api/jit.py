@@ -10,6 +10,7 @@ from typing import Any
 from .. import errors
 from ..runtime.devices import devices
 from ..runtime.transfer import to_sharding
+from .autostage import autostage as _autostage
 from .dispatch import Jitted, make_jitted
 from .signature import Statics, parameter_names
 from .stages import attach_stages
@@ -30,6 +31,7 @@ def jit(
     device: Any = None,
     backend: str | None = None,
     inline: bool = False,
+    autostage: bool = False,
     compiler_options: Mapping[str, Any] | None = None,
 ) -> Any:
     """Compile a function with XLA; each combination of argument types is compiled once.
@@ -49,6 +51,9 @@ def jit(
         keep_unused: keep arguments that the function does not use.
         device, backend: where to run (a device, or a platform name).
         inline: write the function into the calling graph instead of a nested call.
+        autostage: rewrite `if`, `while`, `for`, early `return`, `and`, `or`, `not` and conditional
+            expressions of this function, so that they work on traced values. Conditions that are
+            known stay plain Python. Functions that it calls are not rewritten.
         compiler_options: XLA flags for this function.
 
     Returns:
@@ -59,6 +64,7 @@ def jit(
     Raises:
         ArgumentError: an argument or result that is not an array; a static value without hash.
         DonationError: donated arguments that do not exist or are static.
+        AutostageError: `autostage` is not possible; the message names the line.
 
     Example:
         >>> import numlift as nl
@@ -67,6 +73,15 @@ def jit(
         ...     return x * x + 1
         >>> print(f(3.0))
         10.0
+        >>> @nl.jit(autostage=True)
+        ... def steps(n):
+        ...     count = 0
+        ...     while n != 1:
+        ...         n = n // 2 if n % 2 == 0 else 3 * n + 1
+        ...         count += 1
+        ...     return count
+        >>> print(steps(6))
+        8
     """
     if fun is None:
         return functools.partial(
@@ -81,6 +96,7 @@ def jit(
             device=device,
             backend=backend,
             inline=inline,
+            autostage=autostage,
             compiler_options=compiler_options,
         )
     if not callable(fun):
@@ -91,6 +107,8 @@ def jit(
         raise errors.ArgumentError(
             errors.explain("jit", f"{name_of(fun)} is a coroutine or generator function")
         )
+    if autostage:
+        fun = _autostage(fun)
     if device is not None and backend is not None:
         raise errors.ValueArgumentError(
             errors.explain("jit", "give device or backend, not both", try_="jit(f, device=device)")

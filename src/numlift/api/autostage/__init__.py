@@ -1,0 +1,57 @@
+"""`jit(f, autostage=True)`: Python's `if`, `while` and `for` on traced values.
+
+The source of the function is rewritten twice (`jumps`, then `rewrite`) and compiled under its own
+file name and lines (`source`). The rewritten function decides while it runs: a condition that is
+known runs as plain Python, a traced one is staged (`runtime`, `values`, `loops`, `iteration`).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from types import FunctionType, MethodType
+from typing import Any
+
+from ... import errors
+from . import runtime
+from .source import rewritten
+
+
+def autostage(fun: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with control flow that may depend on traced values.
+
+    Only the function itself (and functions defined inside it) is rewritten, not the functions that
+    it calls. Functions, lambdas, methods, objects with `__call__` and `functools.partial` work.
+
+    Raises:
+        AutostageError: the source is not available, or a decorator hides the function.
+    """
+    if isinstance(fun, functools.partial):
+        return functools.partial(autostage(fun.func), *fun.args, **fun.keywords)
+    if isinstance(fun, MethodType):
+        return MethodType(autostage(fun.__func__), fun.__self__)
+    if isinstance(fun, FunctionType):
+        if hasattr(fun, "__wrapped__"):
+            raise _refused(
+                fun,
+                "the function is hidden by another decorator, which would not be rewritten",
+                "put @nl.jit(autostage=True) next to the def, below the other decorators",
+            )
+        return rewritten(fun, runtime)
+    call = getattr(type(fun), "__call__", None)
+    if isinstance(call, FunctionType) and not isinstance(fun, type):
+        if not hasattr(fun, "__wrapped__"):
+            return MethodType(autostage(call), fun)
+    raise _refused(
+        fun,
+        f"a {type(fun).__name__} has no Python source that could be rewritten",
+        "pass a plain function, before jit, vmap or other transformations are applied to it",
+    )
+
+
+def _refused(fun: Any, rule: str, try_: str) -> errors.AutostageError:
+    name = getattr(fun, "__name__", type(fun).__name__)
+    return errors.AutostageError(errors.explain(f"autostage({name})", rule, try_=try_))
+
+
+__all__ = ["autostage"]

@@ -1,0 +1,388 @@
+"""What rewritten functions call: plain Python where conditions are known, staged code elsewhere."""
+
+from __future__ import annotations
+
+import operator
+import sys
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ... import errors
+from ...core.staging import trace_to_graph
+from ...core.tracing import Value, apply, current, type_of
+from ...lax.branches import cond
+from ...ops.elementwise_binary import and_, not_, or_
+from ...structural.arith import convert
+from ...structural.shape import reshape
+from ...tree import tree_unflatten
+from . import loops
+from .iteration import Rows, TracedRange, iterable
+from .jumps import DONE
+from .values import (
+    UNSET,
+    Merged,
+    Outcome,
+    Shared,
+    Undefined,
+    is_traced,
+    merge,
+    pick,
+)
+
+__all__ = ["UNSET", "Frame", "Undefined"]
+
+_CONTAINERS = (list, dict, set, bytearray, deque, np.ndarray)
+_COMPARE: dict[str, Callable[[Any, Any], Any]] = {
+    "in": lambda a, b: a in b,
+    "not_in": lambda a, b: a not in b,
+}
+Get = Callable[[], tuple[Any, ...]]
+Set = Callable[[Sequence[Any]], None]
+
+
+class Frame:
+    """One call of a rewritten function."""
+
+    def __init__(self, file: str, name: str):
+        self.file, self.name = file, name
+        self.inside: list[str] = []
+
+    def place(self, line: int) -> str:
+        """``file:line: source`` of a line of the user's function."""
+        return errors.source_line(self.file, line)
+
+    def error(self, rule: str, line: int, try_: str | None = None) -> errors.AutostageError:
+        """The error of this function at a line."""
+        text = errors.explain(f"autostage({self.name})", rule, line=self.place(line), try_=try_)
+        return errors.AutostageError(text)
+
+    def line_here(self) -> int:
+        """The line of the user's function that is running."""
+        frame = errors.user_frame(sys._getframe(1))
+        return 0 if frame is None else frame.f_lineno
+
+    def error_here(self, rule: str, try_: str | None = None) -> errors.AutostageError:
+        """The error of this function at the line that is running."""
+        return self.error(rule, self.line_here(), try_)
+
+    # ---- variables ---------------------------------------------------------------------------
+
+    def load(self, value: Any, name: str = "") -> Any:
+        """A variable that is read.
+
+        Raises:
+            UnboundLocalError: it was never assigned.
+            AutostageError: it was assigned in one branch only, or branches disagree.
+        """
+        if isinstance(value, Undefined):
+            raise value.error(f"autostage({self.name})")
+        return value
+
+    def inplace(self, word: str, value: Any, other: Any) -> Any:
+        """``value += other`` and the like."""
+        return getattr(operator, word)(value, other)
+
+    def result(self, value: Any, done: Any) -> Any:
+        """What the function returns."""
+        if is_traced(done):
+            raise errors.AutostageError(
+                errors.explain(
+                    f"autostage({self.name})",
+                    "the function returns a value on some paths, and None where it reaches its end",
+                    try_="return a value of the same shape and dtype at the end of the function",
+                )
+            )
+        if not done or value is UNSET:
+            return None
+        return self.load(value)
+
+    def unsupported(self, word: str, instead: str, line: int) -> None:
+        """In front of a statement that staged blocks cannot have."""
+        if self.inside:
+            raise self.error(
+                f"`{word}` has no staged form: it is inside the {self.inside[-1]}, whose "
+                "condition or iterable is traced"
+                if " " not in word
+                else f"{word} inside the {self.inside[-1]}, whose condition or iterable is traced",
+                line,
+                instead,
+            )
+
+    def changes(self, receiver: Any, line: int) -> None:
+        """In front of a change of a container that is no local variable."""
+        if self.inside and isinstance(receiver, _CONTAINERS):
+            raise self.error(
+                f"a {type(receiver).__name__} that is not a local variable is changed inside the "
+                f"{self.inside[-1]}, whose condition or iterable is traced",
+                line,
+                "assign the new value to a local variable and return it",
+            )
+
+    # ---- truth -------------------------------------------------------------------------------
+
+    def scalar(self, x: Any, line: int) -> Any:
+        """A traced condition as a bool scalar."""
+        t = type_of(x)
+        if t.size != 1 or t.kind not in "biufc":
+            raise self.error(
+                f"the truth of an array of shape {list(t.shape)} is ambiguous",
+                line,
+                "np.any(...) or np.all(...)",
+            )
+        x = convert(x, np.bool_)
+        return reshape(x, ()) if t.shape else x
+
+    def not_(self, line: int, x: Any) -> Any:
+        """``not x``"""
+        return apply(not_, self.scalar(x, line)) if is_traced(x) else not x
+
+    def and_(self, line: int, *thunks: Callable[[], Any]) -> Any:
+        """``a and b``: evaluated from the left until one is known to be false."""
+        value = thunks[0]()
+        for thunk in thunks[1:]:
+            if is_traced(value):
+                other = thunk()
+                value = self._both(value, other, line)
+            elif value:
+                value = thunk()
+            else:
+                return value
+        return value
+
+    def or_(self, line: int, *thunks: Callable[[], Any]) -> Any:
+        """``a or b``"""
+        value = thunks[0]()
+        for thunk in thunks[1:]:
+            if is_traced(value):
+                value = self._either(value, thunk(), line)
+            elif value:
+                return value
+            else:
+                value = thunk()
+        return value
+
+    def _both(self, a: Any, b: Any, line: int) -> Any:
+        if _is_bool(a) and _is_bool(b):
+            return apply(and_, self.scalar(a, line), self.scalar(b, line))
+        return self.choose(line, a, lambda: b, lambda: a)
+
+    def _either(self, a: Any, b: Any, line: int) -> Any:
+        if _is_bool(a) and _is_bool(b):
+            return apply(or_, self.scalar(a, line), self.scalar(b, line))
+        return self.choose(line, a, lambda: a, lambda: b)
+
+    def either(self, *flags: Any) -> Any:
+        """Whether one of several flags is set."""
+        return self.or_(0, *(lambda f=f: f for f in flags))
+
+    def chain(self, line: int, words: Sequence[str], left: Any, *rest: Callable[[], Any]) -> Any:
+        """``a < b < c``: every operand is evaluated once."""
+        values = [left]
+
+        def step(i: int) -> Any:
+            values.append(rest[i]())
+            compare = _COMPARE.get(words[i]) or getattr(operator, words[i])
+            return compare(values[i], values[i + 1])
+
+        return self.and_(line, *(lambda i=i: step(i) for i in range(len(words))))
+
+    def choose(self, line: int, test: Any, yes: Callable[[], Any], no: Callable[[], Any]) -> Any:
+        """``yes() if test else no()``"""
+        if not is_traced(test):
+            return yes() if test else no()
+        box: list[Any] = [UNSET]
+
+        def put(values: Sequence[Any]) -> None:
+            box[0] = values[0]
+
+        def get() -> tuple[Any, ...]:
+            return (box[0],)
+
+        def then() -> None:
+            box[0] = yes()
+
+        def otherwise() -> None:
+            box[0] = no()
+
+        self.if_(test, then, otherwise, get, put, ("",), line, "conditional expression")
+        return self.load(box[0])
+
+    # ---- statements --------------------------------------------------------------------------
+
+    def iterable(self, function: Any, *args: Any, **kwargs: Any) -> Any:
+        """``range``, ``zip``, ``enumerate``, ``reversed`` of what may be traced."""
+        return iterable(self, function, args, kwargs)
+
+    def if_(
+        self,
+        test: Any,
+        then: Callable[[], None],
+        otherwise: Callable[[], None],
+        get: Get,
+        put: Set,
+        names: Sequence[str],
+        line: int,
+        word: str = "if",
+        rest: bool = False,
+    ) -> None:
+        """``if test: then() else: otherwise()``; afterwards the variables hold the results.
+
+        With `rest`, the block is what follows a possible `return`: it runs unless one was taken.
+        """
+        if not is_traced(test):
+            then() if test else otherwise()
+            return
+        pred = self.scalar(test, line)
+        label = f"{word} on line {line}"
+        before = get()
+        a, graph_a, captured_a = self._branch(then, before, get, put, label)
+        b, graph_b, captured_b = self._branch(otherwise, before, get, put, label)
+        put(before)
+        results: list[Any] = list(before)
+        plans: list[tuple[int, Merged]] = []
+        for i, name in enumerate(names):
+            plan = merge(name, a, b, i, label, name.startswith("_nl_"))
+            if isinstance(plan, Merged):
+                plans.append((i, plan))
+            else:
+                results[i] = a.shared[i].value if plan is None else plan
+        if rest and DONE in names and a.shared[names.index(DONE)].value is True:
+            plans = [p for p in plans if names[p[0]] != DONE]
+            results[names.index(DONE)] = True  # returned before, or by the rest
+        chosen = [c for _, plan in plans for c in plan.chosen]
+
+        def run_a() -> list[Any]:
+            outs = graph_a.run(current.get().apply, captured_a)
+            return [pick(a, outs, u, t) for _, u, _, t in chosen]
+
+        def run_b() -> list[Any]:
+            outs = graph_b.run(current.get().apply, captured_b)
+            return [pick(b, outs, v, t) for _, _, v, t in chosen]
+
+        run_a.__name__, run_b.__name__ = f"if_{line}", f"else_{line}"
+        effects = bool(graph_a.effects or graph_b.effects)
+        outs = iter(cond(pred, run_a, run_b) if chosen or effects else ())
+        for i, plan in plans:
+            leaves = list(plan.leaves)
+            for k, *_ in plan.chosen:
+                leaves[k] = next(outs)
+            results[i] = tree_unflatten(plan.tree, leaves)
+        put(results)
+
+    def _branch(
+        self, block: Callable[[], None], before: Sequence[Any], get: Get, put: Set, label: str
+    ) -> tuple[Outcome, Any, list[Any]]:
+        """Trace a block; what it does to containers happens to copies."""
+        found: list[Outcome] = []
+
+        def run() -> list[Any]:
+            put(copies(before))
+            self.inside.append(label)
+            try:
+                block()
+            finally:
+                self.inside.pop()
+            found.append(Outcome(restored(before, get()), current.get()))
+            return found[0].outputs
+
+        graph, captured = trace_to_graph(run, [], label=f"{self.name}: {label}", name="block")
+        return found[0], graph, captured
+
+    def while_(
+        self,
+        test: Callable[[], Any],
+        body: Callable[[], None],
+        stops: Callable[[], Any] | None,
+        get: Get,
+        put: Set,
+        names: Sequence[str],
+        line: int,
+    ) -> None:
+        """``while test(): body()`` that also ends when `stops()` is true."""
+
+        def go_on() -> Any:
+            return test() if stops is None else self.and_(line, lambda: self.not_(line, stops()),
+                                                          test)  # fmt: skip
+
+        while True:
+            again = go_on()
+            if is_traced(again):
+                loops.stage_while(self, go_on, body, get, put, names, line)
+                return
+            if not again:
+                return
+            body()
+
+    def for_(
+        self,
+        over: Any,
+        target: Callable[[Any], None],
+        body: Callable[[], None],
+        stops: Callable[[], Any] | None,
+        get: Get,
+        put: Set,
+        names: Sequence[str],
+        line: int,
+    ) -> None:
+        """``for target in over: body()`` that also ends when `stops()` is true."""
+        if is_traced(over):
+            over = Rows.of(self, over, line)
+        if isinstance(over, TracedRange):
+            loops.stage_range(self, over, target, body, stops, get, put, names, line)
+            return
+        if isinstance(over, Rows):
+            loops.stage_rows(self, over, target, body, stops, get, put, names, line)
+            return
+        stop: Any = False
+        for n, x in enumerate(over):
+            step = _step(target, body, x)
+            if is_traced(stop):
+                if isinstance(over, range):
+                    rest = Rows.of_range(over[n:])
+                    loops.stage_rows(self, rest, target, body, stops, get, put, names, line)
+                    return
+                self.if_(stop, nothing, step, get, put, names, line, "for")
+            else:
+                step()
+            stop = False if stops is None else stops()
+            if not is_traced(stop) and stop:
+                return
+
+
+def nothing() -> None:
+    """An empty block."""
+
+
+def _step(target: Callable[[Any], None], body: Callable[[], None], x: Any) -> Callable[[], None]:
+    def step() -> None:
+        target(x)
+        body()
+
+    return step
+
+
+def _is_bool(x: Any) -> bool:
+    if isinstance(x, Value):
+        return type_of(x).kind == "b"
+    return isinstance(x, (bool, np.bool_))
+
+
+def copies(values: Sequence[Any]) -> list[Any]:
+    """Values in fresh containers."""
+    return [x if isinstance(x, Undefined) else Shared(x).copy() for x in values]
+
+
+def restored(before: Sequence[Any], after: Sequence[Any]) -> list[Any]:
+    """Values after a block; where nothing changed, the object from before it."""
+    made = []
+    for x, y in zip(before, after, strict=True):
+        if x is not y and not isinstance(x, Undefined) and not isinstance(y, Undefined):
+            s, t = Shared(x), Shared(y)
+            leaves = zip(s.leaves, t.leaves, strict=False)
+            if s.tree == t.tree and all(a is b for a, b in leaves):
+                y = x
+        made.append(y)
+    return made
