@@ -19,9 +19,11 @@ from .api.callbacks import effects_barrier, pure_callback
 from .api.checkpoint import checkpoint
 from .api.constant_eval import ensure_compile_time_eval
 from .api.custom import custom_jvp, custom_vjp
+from .api.gradients import closure_convert, custom_gradient
 from .api.inspect import eval_shape, make_jaxpr
 from .api.jacobians import hessian, hvp, jacfwd, jacobian, jacrev
 from .api.jit import jit
+from .api.linear import linear_transpose
 from .api.scopes import named_call, named_scope
 from .api.shapes import ShapeDtypeStruct
 from .api.sharding import reshard, typeof, with_sharding_constraint
@@ -85,6 +87,8 @@ remat = checkpoint
 _LAZY = (
     "ad_checkpoint",
     "checkpoint_policies",
+    "custom_batching",
+    "custom_derivatives",
     "random",
     "nn",
     "debug",
@@ -128,6 +132,8 @@ __all__ = [
     "checkpoint",
     "clear_caches",
     "config",
+    "closure_convert",
+    "custom_gradient",
     "custom_jvp",
     "custom_vjp",
     "debug_infs",
@@ -160,6 +166,7 @@ __all__ = [
     "jit",
     "jvp",
     "lax",
+    "linear_transpose",
     "linearize",
     "live_arrays",
     "local_device_count",

@@ -14,7 +14,7 @@ _DEPTH = 4
 
 
 def closed_over(functions: Iterable[Any]) -> list[Tracer]:
-    """Tracers that functions hold in cells, defaults, partial arguments and bound instances.
+    """Tracers of living traces that functions hold: in cells, defaults, bound arguments, instances.
 
     Functions found there are looked into as well. Values that a function reaches in another way
     (globals, attributes of other objects) are not found.
@@ -28,7 +28,8 @@ def closed_over(functions: Iterable[Any]) -> list[Tracer]:
 
 def _look(x: Any, found: dict[int, Tracer], seen: set[int], depth: int) -> None:
     if isinstance(x, Tracer):
-        found.setdefault(id(x), x)
+        if x.owner.alive:
+            found.setdefault(id(x), x)
         return
     if depth > _DEPTH or id(x) in seen:
         return

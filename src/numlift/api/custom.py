@@ -8,8 +8,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import errors
+from ..core.staging import trace_to_graph
 from ..core.tracing import Tracer, current
 from ..ops.custom import CustomRule
+from ..ops.elementwise_misc import stop_gradient
 from ..runtime.array import Array
 from ..structural.arith import add
 from ..tree import tree_flatten, tree_leaves, tree_unflatten
@@ -169,8 +171,21 @@ class CustomFunction:
         )
         # Reaching for values that the rules close over must work after their trace has ended.
         hidden = closed_over([self.fun, self.jvp, self.fwd, self.bwd, *fixed.values()])
-        outs = current.get().apply_custom(rule.rebound(hidden), [*hidden, *values])
+        if hidden:
+            operands = [*self._constants(parts, hidden), *values]
+            outs = current.get().apply_custom(rule.rebound(hidden), operands)
+        else:
+            outs = current.get().apply_custom(rule, values)
         return tree_unflatten(parts.out_tree, outs)
+
+    def _constants(self, parts: CustomParts, hidden: list[Tracer]) -> list[Any]:
+        """What the rules close over; values that the function itself does not use are constant."""
+        _, captured = trace_to_graph(parts.function, parts.types, label=self.name)
+        used = {id(x) for x in captured}
+        return [
+            current.get().apply(stop_gradient, (x,)) if id(x) not in used and x.type.inexact else x
+            for x in hidden
+        ]
 
     def _check_defined(self) -> None:
         have = {"defjvp": self.jvp, "defvjp": self.fwd, "def_vmap": self.vmap_rule}

@@ -29,7 +29,7 @@ from .bits import (
     shift_right_arithmetic,
     shift_right_logical,
 )
-from .branches import cond, switch
+from .branches import cond, platform_dependent, switch
 from .compare import (
     eq,
     ge,
@@ -178,6 +178,7 @@ from .slicing import (
     slice,
     slice_in_dim,
 )
+from .solvers import custom_linear_solve, custom_root
 from .sorting import (
     approx_max_k,
     approx_min_k,

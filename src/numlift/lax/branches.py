@@ -15,11 +15,14 @@ from ..core.tracing import Tracer, apply, current, type_of
 from ..core.types import ArrayType
 from ..ops.cond import cond_of
 from ..ops.elementwise_binary import max_, min_
+from ..ops.platform import PlatformDependent
 from ..runtime.array import Array
 from ..runtime.transfer import as_array
 from ..structural.arith import convert
 from ..tree import keystr, tree_flatten_with_path, tree_unflatten
 from .staging import operands_of, trace_body
+
+_PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
 
 
 def cond(pred: Any, true_fun: Any, false_fun: Any, *operands: Any, **named: Any) -> Any:
@@ -93,6 +96,60 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
     return _branch("switch", _clamped(index, len(branches)), branches, operands)
 
 
+def platform_dependent(
+    *args: Any, default: Callable[..., Any] | None = None, **per_platform: Callable[..., Any]
+) -> Any:
+    """The function for the platform that the program runs on, applied to `args`.
+
+    The choice is made when the program is lowered, and the functions for other platforms are not
+    part of it. All transformations apply to each function.
+
+    Args:
+        *args: arguments, pytrees.
+        default: function for platforms without one of their own; None makes these an error.
+        **per_platform: functions by platform: cpu, cuda, rocm, tpu, or gpu for both cuda and rocm.
+            All must give results of one structure, shapes and dtypes.
+
+    Raises:
+        ArgumentError: no function was given, or none for the platform; an unknown platform.
+        TreeError, DTypeError: the results differ.
+
+    Example:
+        >>> import numlift as nl
+        >>> print(nl.lax.platform_dependent(2.0, cpu=lambda x: x + 1, default=lambda x: x - 1))
+        3.0
+    """
+    unknown = [p for p in per_platform if p not in (*_PLATFORMS, "gpu")]
+    if unknown or not (per_platform or default):
+        raise errors.ArgumentError(
+            errors.explain(
+                "platform_dependent",
+                f"unknown platforms {unknown}" if unknown else "no function was given",
+                try_=f"functions by the names {', '.join(_PLATFORMS)}, or default=",
+            )
+        )
+    platforms: list[tuple[str, ...]] = [
+        ("cuda", "rocm") if p == "gpu" else (p,) for p in per_platform
+    ]
+    functions = [*per_platform.values()]
+    if default is not None:
+        platforms.append(())
+        functions.append(default)
+    for f in functions:
+        if not callable(f):
+            raise errors.ArgumentError(
+                errors.explain("platform_dependent", "expected functions", {"given": f})
+            )
+    places = tuple(platforms)
+
+    def make(graphs: tuple[Graph, ...]) -> PlatformDependent:
+        return graphs[0].cached(
+            ("platform", graphs, places), lambda: PlatformDependent(graphs, places)
+        )
+
+    return _branch("platform_dependent", np.int32(0), functions, args, make)
+
+
 def _clamped(index: Any, n: int) -> Any:
     """The index as int32 in [0, n)."""
     t = type_of(index)
@@ -101,7 +158,13 @@ def _clamped(index: Any, n: int) -> Any:
     return convert(apply(min_, low, t.dtype.type(top)), np.int32)
 
 
-def _branch(function: str, index: Any, branches: Sequence[Any], operands: tuple[Any, ...]) -> Any:
+def _branch(
+    function: str,
+    index: Any,
+    branches: Sequence[Any],
+    operands: tuple[Any, ...],
+    make: Callable[[tuple[Graph, ...]], Any] = cond_of,
+) -> Any:
     values, tree = operands_of(operands, f"{function}: operands")
     types = [type_of(x) for x in values]
     args = tree_unflatten(tree, values)
@@ -122,7 +185,7 @@ def _branch(function: str, index: Any, branches: Sequence[Any], operands: tuple[
         key,
         lambda: tuple(_aligned(t, where, captured_types, types, wanted) for t in traces),
     )
-    outs = apply(cond_of(graphs), index, *captured, *values)
+    outs = apply(make(graphs), index, *captured, *values)
     return tree_unflatten(traces[0].out_tree, outs)
 
 
@@ -166,7 +229,7 @@ def _check_branches(function: str, branches: Sequence[Any], traces: Sequence[Any
                 errors.explain(
                     function,
                     f"the branches {names} must return results of one structure",
-                    {name_of(branches[0]): first.out_tree, name_of(branches[i]): t.out_tree},
+                    {"branch 0": first.out_tree, f"branch {i}": t.out_tree},
                 )
             )
         wrong = {}
