@@ -24,6 +24,7 @@ from ..transforms.vmap import vmap_graph
 from .call import HigherOrder, Pruned, call_of, guarded, open_ended
 from .callback import IO, ORDERED, TOKEN
 from .compare import eq
+from .elementwise_misc import stop_gradient
 
 
 class Cond(HigherOrder):
@@ -177,11 +178,12 @@ class Cond(HigherOrder):
         index = batch_first(index, 0, size)
         results = []
         for i, branch in enumerate(self.branches):
-            given, dims = operands, tuple(in_dims)
+            here = apply(eq, index, np.int32(i))
+            given, dims = _sealed(size, here, operands, in_dims)
             if open_ended(branch):
                 branch = guarded(branch)
-                given, dims = [apply(eq, index, np.int32(i)), *operands], (0, *in_dims)
-            graph, _ = vmap_graph(branch, size, dims, forced, axis)
+                given, dims = [here, *given], [0, *dims]
+            graph, _ = vmap_graph(branch, size, tuple(dims), forced, axis)
             results.append(apply(call_of(graph), *given))
         outs = []
         for cases in zip(*results, strict=True):
@@ -215,6 +217,26 @@ class Cond(HigherOrder):
             ctx.token = found[-1]
             return found[:-1]
         return found
+
+
+def _sealed(
+    size: int, here: Any, operands: Sequence[Any], dims: Sequence[int | None]
+) -> tuple[list[Any], list[int | None]]:
+    """The operands, through which no derivative flows to lanes that did not choose the branch.
+
+    Otherwise 0 * inf in such a lane would make its gradient NaN. Arrays that all lanes share stay
+    shared, so that products with them stay products of matrices.
+    """
+    given, given_dims = [], []
+    for x, dim in zip(operands, dims, strict=True):
+        t = type_of(x)
+        if t.inexact and (dim is not None or not t.ndim):
+            x, dim = batch_first(x, dim, size), 0
+            which = broadcast(here, type_of(x).shape, (0,))
+            x = apply(select, which, apply(stop_gradient, x), x)
+        given.append(x)
+        given_dims.append(dim)
+    return given, given_dims
 
 
 def cond_of(branches: tuple[Graph, ...]) -> Cond:

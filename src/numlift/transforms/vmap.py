@@ -16,6 +16,9 @@ from ..sharding import rules
 from ..structural.constant import closed
 from ..structural.families import batch_first, move_batch
 
+SPMD_AXIS = "spmd axis"
+"""Stands in `Op.axis_names` for the mesh axis of an enclosing batch, which is sharded over it."""
+
 
 def unbatched_type(t: ArrayType, dim: int) -> ArrayType:
     """Type of one example, given the type of the batch."""
@@ -113,9 +116,10 @@ class Batch(Interpreter):
             else:
                 values.append(x)
                 dims.append(None)
-        collective = (
-            op.axis_names and self.axis_name is not None and self.axis_name in op.axis_names
-        )
+        names = op.axis_names
+        collective = names and self.axis_name is not None and self.axis_name in names
+        if names and active and self.spmd_axis_name is not None and SPMD_AXIS in names:
+            collective = True
         if not active and not collective:
             return self.parent.apply(op, args)  # type: ignore[union-attr]
         token = current.set(self.parent)  # type: ignore[arg-type]
