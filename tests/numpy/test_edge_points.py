@@ -94,12 +94,20 @@ def test_the_cure_for_nan_from_the_branch_not_taken() -> None:
     agree(nl.grad(safe_log)(np.asarray([-1.0, 0.0, 2.0])), [0.0, 0.0, 0.5])
 
 
-def test_cond_is_safe_because_it_runs_one_branch() -> None:
-    def f(x: Any) -> Any:
-        return lax.cond(x > 0.0, np.log, lambda _: 0.0, x)
+def test_cond_is_safe_also_under_vmap() -> None:
+    def f(x: Any, shared: Any = 1.0) -> Any:
+        return lax.cond(x > 0.0, lambda x: np.log(x) * np.sqrt(shared), lambda _: 0.0, x)
 
+    def total(x: Any, shared: Any) -> Any:
+        return np.sum(nl.vmap(f, (0, None))(x, shared))
+
+    xs = np.asarray([0.0, 2.0])
     agree(nl.grad(f)(0.0), 0.0)
-    agree(nl.vmap(nl.grad(f))(np.asarray([0.0, 2.0])), [0.0, 0.5])
+    agree(nl.vmap(nl.grad(f))(xs), [0.0, 0.5])
+    agree(nl.grad(total)(xs, 1.0), [0.0, 0.5])
+    agree(nl.jit(nl.grad(total))(xs, 1.0), [0.0, 0.5])
+    agree(nl.jacfwd(total)(xs, 1.0), [0.0, 0.5])
+    agree(nl.grad(total, 1)(np.asarray([-1.0, -2.0]), 0.0), 0.0)
 
 
 @pytest.mark.parametrize("order, wanted", [(1, 0.0), (2, -(numpy.pi**2) / 3), (3, 0.0)])
