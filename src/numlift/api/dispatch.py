@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import config, errors
+from .. import errors
+from ..config import current as current_flags
 from ..core.tracing import EVAL, Tracer, apply, current, named_axes, type_of
 from ..core.types import ArrayType
 from ..ops.call import call_of
@@ -33,7 +34,7 @@ from .tracing import (
     trace_function,
 )
 
-_state = config.current
+_state = current_flags
 _current = current.get
 
 

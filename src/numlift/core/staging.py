@@ -52,6 +52,7 @@ class Stage(Interpreter):
     """Writes every operation down, whether its operands are tracers or not."""
 
     __slots__ = ("equations", "captured", "_atom_of", "inputs", "label", "scope", "axis_sizes")
+    scope: str
 
     def __init__(self, parent: Interpreter | None = None, label: str = "jit"):
         self.parent, self.alive, self.label = parent, True, label

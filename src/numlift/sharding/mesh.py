@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import config
+from ..config import replace
 from ..errors import ArgumentError, ShardingError, explain
 
 
@@ -169,7 +169,7 @@ class _Axes:
 _abstract: weakref.WeakValueDictionary[tuple, AbstractMesh] = weakref.WeakValueDictionary()
 _meshes: weakref.WeakValueDictionary[tuple, Mesh] = weakref.WeakValueDictionary()
 _lock = threading.Lock()
-_scope = config.replace()  # leaving it leaves whichever scope is innermost
+_scope = replace()  # leaving it leaves whichever scope is innermost
 
 
 class AbstractMesh(_Axes):
@@ -352,7 +352,7 @@ class Mesh(_Axes):
         return Mesh, (self.devices, self.axis_names, self.axis_types)
 
     def __enter__(self) -> Mesh:
-        config.replace(mesh=self).__enter__()
+        replace(mesh=self).__enter__()
         return self
 
     def __exit__(self, *exc: object) -> None:
