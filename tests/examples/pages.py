@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import io
+import linecache
 import math
 import re
 import textwrap
@@ -62,10 +63,12 @@ def check_excerpt(block: Block, path: Path) -> None:
 def run(block: Block, names: dict[str, Any], page: Path) -> None:
     """Run a program, statement by statement, and compare what it prints."""
     source = block.text.splitlines()
+    file = f"<{page.name}:{block.line}>"
+    linecache.cache[file] = (len(block.text), None, block.text.splitlines(True), file)
     for statement in ast.parse(block.text).body:
         place = f"{page.name}:{block.line + statement.lineno}"
         last = source[statement.end_lineno - 1]
-        code = compile(ast.Module([statement], []), place, "exec")
+        code = compile(ast.Module([statement], []), file, "exec")
         said = io.StringIO()
         raises, says = RAISES.search(last), SAYS.search(last)
         with contextlib.redirect_stdout(said):
