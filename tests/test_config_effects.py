@@ -158,6 +158,23 @@ def test_transfer_guard(caplog) -> None:
     assert "host to device" in caplog.text
 
 
+def test_transfer_guard_of_implicit_moves() -> None:
+    first, second = nl.devices()[:2]
+    x = nl.device_put(np.ones(3), first)
+    near = np.ones(3) * 2
+    f = nl.jit(lambda x: x + 1)
+    with nl.default_device(second):
+        assert f(near).devices() == {second}
+        with (
+            nl.transfer_guard_device_to_device("disallow"),
+            pytest.raises(errors.DeviceError, match="implicit transfer device to device"),
+        ):
+            f(near)
+        with nl.transfer_guard_device_to_device("disallow"):
+            assert f(x).devices() == {first}
+            assert nl.device_put(x, second).devices() == {second}
+
+
 # ---- logs ----------------------------------------------------------------------------------------
 
 

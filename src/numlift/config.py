@@ -347,7 +347,11 @@ def default_matmul_precision(precision: Any) -> replace:
 
 
 def numpy_rank_promotion(mode: str) -> replace:
-    """Scope in which broadcasting over new dimensions is ``"allow"``, ``"warn"`` or ``"raise"``."""
+    """Scope in which broadcasting over new dimensions is ``"allow"``, ``"warn"`` or ``"raise"``.
+
+    Numbers and arrays of rank 0 always broadcast. The warning points at the user's line. Unlike in
+    JAX it also concerns `where`.
+    """
     return replace(numpy_rank_promotion=mode)
 
 
@@ -372,7 +376,11 @@ def debug_key_reuse(new_val: bool = True) -> replace:
 
 
 def check_tracer_leaks(new_val: bool = True) -> replace:
-    """Scope that raises if a traced value outlives its trace."""
+    """Scope that raises if a traced value outlives its trace.
+
+    The error names the line that made each such value and what holds it. Traces are much slower in
+    this scope: the garbage collector is asked at the end of each.
+    """
     return replace(check_tracer_leaks=new_val)
 
 
@@ -380,7 +388,7 @@ checking_leaks = check_tracer_leaks
 
 
 def enable_checks(new_val: bool = True) -> replace:
-    """Scope in which graphs are verified after every pass."""
+    """Scope in which every graph is verified when it is made, by tracing or by a pass."""
     return replace(enable_checks=new_val)
 
 
@@ -410,7 +418,9 @@ def softmax_custom_jvp(new_val: bool = True) -> replace:
 
 
 def log_compiles(new_val: bool = True) -> replace:
-    """Scope that logs every compilation."""
+    """Scope that logs every compilation: name of the function, seconds, and whether it was found in
+    a cache (logger ``numlift``, level WARNING).
+    """
     return replace(log_compiles=new_val)
 
 

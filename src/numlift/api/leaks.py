@@ -98,7 +98,7 @@ def _ended() -> list[Tracer]:
 
 
 def _report(fun: Any, found: list[Tracer]) -> errors.UnexpectedTracerError:
-    lines = {}
+    lines: dict[str, Any] = {}
     for i, x in enumerate(found[:_SHOWN]):
         site = _sites[id(x)][1] if _is_known(x, _sites) else x.origin()
         made = "it is an argument" if site is None else f"created at {describe(site)}"

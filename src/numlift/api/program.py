@@ -18,6 +18,7 @@ from ..core.graph import Graph
 from ..runtime import buffers, xla
 from ..runtime.array import Array
 from ..runtime.compile import Executable, compile_module
+from ..runtime.guards import guard
 from ..runtime.placement import (
     Placement,
     default_sharding,
@@ -212,6 +213,8 @@ class Program:
         args = self.chosen(args)
         for i, target in self.moves:
             source = self.arg_placements[i]
+            if config.watch().transfer_guard_device_to_device != "allow":
+                guard("device_to_device", source.type)
             args[i] = buffers.move(args[i], source, target, xla.ArrayCopySemantics.REUSE_INPUT)
         return args
 
