@@ -125,6 +125,13 @@ class Op:
             errors.explain(f"vmap of {self.name}", "this operation has no batching rule")
         )
 
+    def guard(self, on: Any, args: Sequence[Any]) -> Any:
+        """Apply, but let no loop inside take a step unless the bool scalar `on` is true.
+
+        Only operations that are `open_ended` need it.
+        """
+        raise NotImplementedError(f"{self.name}: no guard rule")
+
     def shard(self, *types: ArrayType) -> Any:
         """Sharding of the result when some input has one (Explicit mesh axes)."""
         raise errors.ShardingError(

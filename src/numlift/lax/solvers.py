@@ -80,9 +80,9 @@ def custom_linear_solve(
         )
     found = (product, vecmat, solution, back)
     counts = tuple([0 if t is None else len(t.captured) for t in found])
-    graphs = [None if t is None else t.graph for t in found]
+    systems = tuple([None if t is None else t.graph for t in found])
     captured = [x for t in found if t is not None for x in t.captured]
-    outs = apply(LinearSolve(*graphs, counts), *captured, *values)
+    outs = apply(LinearSolve(systems, counts), *captured, *values)
     return tree_unflatten(solution.out_tree, outs)
 
 

@@ -82,10 +82,6 @@ class HigherOrder(Op):
         """Whether one of the graphs holds a loop whose number of steps depends on values."""
         return any(open_ended(g) for g in self.graphs())
 
-    def guard(self, on: Any, args: Sequence[Any]) -> list[Any]:
-        """Apply, but let no loop inside take a step unless the bool scalar `on` is true."""
-        raise NotImplementedError(f"{self.name}: no guard rule")
-
     def physical(self, *types: ArrayType) -> Op:
         return self
 

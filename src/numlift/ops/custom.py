@@ -122,7 +122,9 @@ class CustomRule:
         found = list(forward(active)(*primals))
         n_out = found.pop()
         outs, residuals = found[:n_out], [*primals[:n], *found[n_out:]]
-        backward, pushed = self.backward, None
+        pushed: Flat | None = None
+        backward = self.backward
+        assert backward is not None
         if self.tangents is not None:
             m, residuals = len(primals), [*primals, *found[n_out:]]
             backward, pushed = self._with_primals(m)

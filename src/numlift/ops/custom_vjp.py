@@ -69,8 +69,8 @@ class VjpTangent(Op):
         residuals, tangents = inputs[:n], inputs[n:]
         if self.pushed is not None:
             rest = iter(tangents)
-            found = self.pushed(*residuals, *[next(rest) if a else None for a in self.active])
-            pairs = zip(found, self.result_types, strict=True)
+            pushed = self.pushed(*residuals, *[next(rest) if a else None for a in self.active])
+            pairs = zip(pushed, self.result_types, strict=True)
             return [instantiate(d, t) for d, t in pairs if t.inexact]
         ct_types = self.out_type()
         nonzero: list[bool] = []

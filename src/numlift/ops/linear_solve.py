@@ -23,27 +23,21 @@ class LinearSolve(HigherOrder):
     are x and auxiliary values of the solver, which have no derivative.
 
     Attributes:
-        graphs_of: matvec, its transpose, solve, the transposed solve; the second and the last are
+        systems: matvec, its transpose, solve, the transposed solve; the second and the last are
             None if there is no transposed solver.
         counts: number of consts of each.
     """
 
     name = "linear_solve"
-    matvec: Graph
-    vecmat: Graph | None
-    solve: Graph
-    back: Graph | None
-    counts: tuple[int, int, int, int]
+    systems: tuple[Graph | None, ...]
+    counts: tuple[int, ...]
 
-    def __init__(
-        self,
-        matvec: Graph,
-        vecmat: Graph | None,
-        solve: Graph,
-        back: Graph | None,
-        counts: tuple[int, int, int, int],
-    ):
-        super().__init__(matvec, vecmat, solve, back, counts)
+    def __init__(self, systems: tuple[Graph | None, ...], counts: tuple[int, ...]):
+        super().__init__(systems, counts)
+        matvec, _, solve, _ = systems
+        assert matvec is not None
+        assert solve is not None
+        self.matvec, self.solve = matvec, solve
         self.effects, self.axis_names = solve.effects, solve.axis_names
 
     def parts(self, values: Sequence[Any]) -> list[list[Any]]:
@@ -58,14 +52,12 @@ class LinearSolve(HigherOrder):
         return self.solve.out_types
 
     def guard(self, on: Any, args: Sequence[Any]) -> list[Any]:
-        graphs = (self.matvec, self.vecmat, self.solve, self.back)
-        counts = tuple([n + (g is not None) for g, n in zip(graphs, self.counts, strict=True)])
-        op = LinearSolve(*(g and guarded(g) for g in graphs), counts)
+        systems = tuple([None if g is None else guarded(g) for g in self.systems])
+        counts = tuple([n + (g is not None) for g, n in zip(systems, self.counts, strict=True)])
+        op = LinearSolve(systems, counts)
         *consts, b = self.parts(args)
-        given = [
-            [on, *group] if g is not None else group
-            for g, group in zip(graphs, consts, strict=True)
-        ]
+        pairs = zip(systems, consts, strict=True)
+        given = [group if g is None else [on, *group] for g, group in pairs]
         return apply(op, *(x for group in given for x in group), *b)
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -90,7 +82,8 @@ class LinearSolve(HigherOrder):
 
     def transpose(self, ct: Any, *inputs: Any) -> Sequence[Any]:
         matvec, vecmat, solve, back, b = self.parts(inputs)
-        if self.back is None:
+        product, transposed, solver, back_solver = self.systems
+        if transposed is None or back_solver is None:
             raise errors.GradError(
                 errors.explain(
                     "grad of custom_linear_solve",
@@ -105,7 +98,7 @@ class LinearSolve(HigherOrder):
                 )
             )
         a, v, s, t = self.counts
-        op = LinearSolve(self.vecmat, self.matvec, self.back, self.solve, (v, a, t, s))
+        op = LinearSolve((transposed, product, back_solver, solver), (v, a, t, s))
         cts = [instantiate(c, x.type) for c, x in zip(ct, b, strict=False)]
         found = apply(op, *vecmat, *matvec, *back, *solve, *cts)
         return [*([None] * (len(inputs) - len(b))), *found[: len(b)]]
@@ -115,18 +108,16 @@ class LinearSolve(HigherOrder):
     ) -> tuple[Any, Any]:
         *groups, b_dims = self.parts(dims)
         n = len(b_dims)
-        graphs = []
-        for graph, group in zip(
-            (self.matvec, self.vecmat, self.solve, self.back), groups, strict=True
-        ):
-            if graph is None:
-                graphs.append(None)
-                continue
-            forced = (True,) * len(graph.outputs)
-            graphs.append(vmap_graph(graph, size, (*group, *([0] * n)), forced, axis)[0])
+        systems = []
+        for graph, group in zip(self.systems, groups, strict=True):
+            wide = None
+            if graph is not None:
+                forced = (True,) * len(graph.outputs)
+                wide, _ = vmap_graph(graph, size, (*group, *([0] * n)), forced, axis)
+            systems.append(wide)
         first = len(args) - n
         moved = [place_batch(x, d, size, 0) for x, d in zip(args[first:], b_dims, strict=True)]
-        found = apply(LinearSolve(*graphs, self.counts), *args[:first], *moved)
+        found = apply(LinearSolve(tuple(systems), self.counts), *args[:first], *moved)
         return found, [0] * len(found)
 
     def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> list[str]:
