@@ -13,6 +13,7 @@ BASES = {
     "DTypeError": TypeError,
     "AxisError": np.exceptions.AxisError,
     "ArgumentError": TypeError,
+    "AutostageError": TypeError,
     "ValueArgumentError": ValueError,
     "IndexingError": IndexError,
     "TypePromotionError": ValueError,

@@ -6,6 +6,7 @@ Under `jit`, `vmap` and inside loops it is not: the errors here say what to writ
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from .. import errors
 from ..core.source import describe
+from ..core.suggest import suggest
 from ..core.tracing import Tracer, apply, leaked
 from ..core.types import ArrayType
 from ..ops.slicing import Slice
@@ -54,6 +56,22 @@ def _need_number(x: Tracer, function: str) -> Any:
             "static_argnums= for an argument that shapes or Python code depend on",
         )
     )
+
+
+_GENERAL = (
+    "np.where(condition, x, y) to choose between values, "
+    "lax.cond(condition, f, g, *operands) to choose between computations, "
+    "lax.while_loop for a loop; & | ~ instead of and, or, not"
+)
+
+
+def _instead(x: Tracer) -> str:
+    """What to write instead of the condition that is running."""
+    text = suggest(errors.user_frame(sys._getframe(1))) or _GENERAL
+    ways = ["static_argnums= if the condition depends on arguments that rarely change"]
+    if x.owner.describe().startswith("jit("):
+        ways.insert(0, "nl.jit(f, autostage=True), which rewrites the function itself")
+    return "\n".join([text, *(f"Or: {way}" for way in ways)])
 
 
 class TracerProtocol:
@@ -163,10 +181,7 @@ class TracerProtocol:
                 f"`if`, `while`, `and`, `or` and `not` need a value, which is not known while "
                 f"{self.owner.describe()} is tracing",
                 facts(self),
-                try_="np.where(condition, x, y) to choose between values, "
-                "lax.cond(condition, f, g, *operands) to choose between computations, "
-                "lax.while_loop for a loop; & | ~ instead of and, or, not; static_argnums= if "
-                "the condition depends on arguments that rarely change",
+                try_=_instead(self),
             )
         )
 

@@ -8,6 +8,7 @@ known runs as plain Python, a traced one is staged (`runtime`, `values`, `loops`
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any
@@ -38,7 +39,7 @@ def autostage(fun: Callable[..., Any]) -> Callable[..., Any]:
                 "put @nl.jit(autostage=True) next to the def, below the other decorators",
             )
         return rewritten(fun, runtime)
-    call = getattr(type(fun), "__call__", None)
+    call = inspect.getattr_static(type(fun), "__call__", None)
     if isinstance(call, FunctionType) and not isinstance(fun, type):
         if not hasattr(fun, "__wrapped__"):
             return MethodType(autostage(call), fun)

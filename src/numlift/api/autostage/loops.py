@@ -175,7 +175,9 @@ class Carry:
 def _text(x: Any) -> str:
     leaves, tree = tree_flatten(x)
     alone = len(leaves) == 1 and leaves[0] is x
-    return describe_leaf(x) if alone or x is None else f"{type(x).__name__} {tree}"
+    if alone or x is None:
+        return describe_leaf(x)
+    return f"a {type(x).__name__} with {len(leaves)} values"
 
 
 class Body:
@@ -197,25 +199,24 @@ def _traced_step(
 ) -> Body:
     """Trace `step(extras)` until the types of the carry settle."""
     frame = carry.frame
+    settled: list[bool] = []
+
+    def run(*args: Any) -> list[Any]:
+        put(carry.unpack(args[len(extra) :]))
+        frame.inside.append(carry.label)
+        try:
+            step(args[: len(extra)])
+        finally:
+            frame.inside.pop()
+        outs = carry.pack(get())
+        settled.append(outs is not None)
+        return outs or []
+
+    label = f"{frame.name}: {carry.label}"
     for _ in range(_ROUNDS):
-        packed: list[bool] = []
-
-        def run(*args: Any) -> list[Any]:
-            put(carry.unpack(args[len(extra) :]))
-            frame.inside.append(carry.label)
-            try:
-                step(args[: len(extra)])
-            finally:
-                frame.inside.pop()
-            outs = carry.pack(get())
-            packed.append(outs is not None)
-            return outs or []
-
         types = [*extra, *carry.types()]
-        graph, captured = trace_to_graph(
-            run, types, label=f"{frame.name}: {carry.label}", name="step"
-        )
-        if packed[0]:
+        graph, captured = trace_to_graph(run, types, label=label, name="step")
+        if settled[-1]:
             return Body(graph, captured)
         carry.adjust()
     raise frame.error("the types of the variables of the loop do not settle", carry.line)

@@ -9,25 +9,12 @@ SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
-CHANGING = frozenset(
-    [
-        "append",
-        "extend",
-        "insert",
-        "pop",
-        "remove",
-        "clear",
-        "sort",
-        "reverse",
-        "add",
-        "discard",
-        "update",
-        "setdefault",
-        "popitem",
-        "appendleft",
-        "popleft",
-    ]
-)
+# fmt: off
+CHANGING = frozenset((
+    "append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "add", "discard",
+    "update", "setdefault", "popitem", "appendleft", "popleft",
+))
+# fmt: on
 
 
 def changed_by_method(node: ast.stmt) -> ast.expr | None:

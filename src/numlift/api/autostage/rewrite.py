@@ -208,7 +208,8 @@ class Rewriter(ast.NodeTransformer):
         over = self._iterable(node.iter)
         targets = self._names([node.target])
         t_name, t = self._define("target", node, template(f"{PREFIX}x = {PREFIX}v", node), targets)
-        assert isinstance(t, ast.FunctionDef) and isinstance(t.body[-1], ast.Assign)
+        assert isinstance(t, ast.FunctionDef)
+        assert isinstance(t.body[-1], ast.Assign)
         t.args.args = [ast.copy_location(ast.arg(f"{PREFIX}v"), node)]
         t.body[-1].targets = [self.visit(node.target)]
         b_name, b = self._define("body", node, self._block(node.body), names)
@@ -377,5 +378,6 @@ def _thunk(value: ast.expr) -> ast.expr:
 
 
 def _first_argument(call: ast.stmt, value: ast.expr) -> None:
-    assert isinstance(call, ast.Expr) and isinstance(call.value, ast.Call)
+    assert isinstance(call, ast.Expr)
+    assert isinstance(call.value, ast.Call)
     call.value.args[0] = value

@@ -122,7 +122,7 @@ class Shared:
             return "undefined"
         if len(self.leaves) == 1 and self.leaves[0] is self.value:
             return describe_leaf(self.value)
-        return f"{type(self.value).__name__} {self.tree}"
+        return f"a {type(self.value).__name__} with {len(self.leaves)} values"
 
     def copy(self) -> Any:
         """The value in fresh containers, which a block may change."""

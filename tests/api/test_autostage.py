@@ -1,0 +1,378 @@
+"""`jit(f, autostage=True)`: the rewritten function does what Python does."""
+
+from __future__ import annotations
+
+import functools
+import traceback
+from typing import Any
+
+import numpy
+import pytest
+
+import numlift as nl
+import numlift.numpy as np
+from numlift import errors
+from numlift.api.autostage import autostage
+
+SCALE = 3.0
+
+
+def branch(x: Any) -> Any:
+    if x > 0:
+        y = x * 2
+    else:
+        y = -x
+    return y
+
+
+def early(x: Any) -> Any:
+    if x > 3:
+        return x * 10.0
+    elif x > 1:
+        return x
+    y = x + 1
+    return y * 2
+
+
+def one_side(x: Any) -> Any:
+    y, z = 0, x
+    if x > 1:
+        y, z = x + 1, x * x
+        if x > 2:
+            z = z - y
+    return y + z
+
+
+def collatz(n: Any) -> Any:
+    count = 0
+    while n != 1:
+        n = n // 2 if n % 2 == 0 else 3 * n + 1
+        count += 1
+    return count
+
+
+def jumps(x: Any, n: Any) -> Any:
+    i = 0
+    while True:
+        if i >= n:
+            break
+        i += 1
+        if i % 2 == 0:
+            continue
+        x = x + i
+    return x
+
+
+def rows(xs: Any) -> Any:
+    total = 0.0
+    for i, row in enumerate(xs):
+        if row < 0:
+            break
+        total += row * i
+    return total
+
+
+def pairs(xs: Any) -> Any:
+    total = 0.0
+    for (a, b), c in zip(xs.reshape(2, 2), xs, strict=False):
+        total += a * b - c
+    return total
+
+
+def triangle(n: Any) -> Any:
+    total = 0
+    for i in range(1, n):
+        for j in reversed(range(i)):
+            if j == 1:
+                continue
+            total += i * j
+    return total
+
+
+def find(xs: Any, v: Any) -> Any:
+    for i in range(len(xs)):
+        if xs[i] == v:
+            return i
+    return -1
+
+
+def find_any(n: Any, v: Any) -> Any:
+    for i in range(n):
+        if i * i > v:
+            return i
+    else:
+        n = n * 100
+    return n
+
+
+def logic(x: Any) -> Any:
+    return 1.0 if 0 < x < 2 and not x == 1.5 or x > 10 else 0.0  # noqa: SIM201
+
+
+def containers(x: Any) -> Any:
+    out = {"a": x}
+    if x > 0:
+        out["b"] = x
+        out["a"] = x * 3
+    else:
+        out["b"] = 0.0
+    found = []
+    for i in range(3):
+        if x > i:
+            found.append(x)
+        else:
+            found.append(0.0)
+    return out["a"] + out["b"] + sum(found)
+
+
+def closure(x: Any) -> Any:
+    factor = 2.0
+
+    def scaled(y: Any) -> Any:
+        if y > 1:
+            return y * factor
+        return y
+
+    if x > 0:
+        factor = SCALE
+    return scaled(x)
+
+
+CASES: list[tuple[Any, list[tuple[Any, ...]]]] = [
+    (branch, [(2.0,), (-2.0,)]),
+    (early, [(4.0,), (2.0,), (0.0,)]),
+    (one_side, [(0.5,), (1.5,), (3.0,)]),
+    (collatz, [(6,), (1,)]),
+    (jumps, [(0, 5), (1, 0)]),
+    (rows, [(numpy.array([1, 2, 3, -1, 5], numpy.float32),)]),
+    (pairs, [(numpy.array([1, 2, 3, 4], numpy.float32),)]),
+    (triangle, [(5,), (0,)]),
+    (find, [(numpy.arange(5), 3), (numpy.arange(5), 9)]),
+    (find_any, [(9, 20), (3, 20)]),
+    (logic, [(1.0,), (1.5,), (3.0,), (11.0,)]),
+    (containers, [(1.5,), (-1.0,)]),
+    (closure, [(2.0,), (-2.0,), (0.5,)]),
+]
+
+
+@pytest.mark.parametrize(("f", "calls"), CASES, ids=[f.__name__ for f, _ in CASES])
+def test_equals_python(f: Any, calls: list[tuple[Any, ...]]) -> None:
+    staged, plain = nl.jit(f, autostage=True), autostage(f)
+    for args in calls:
+        assert float(staged(*args)) == pytest.approx(float(f(*args)))
+        assert float(plain(*args)) == pytest.approx(float(f(*args)))
+
+
+def test_one_program_serves_both_branches() -> None:
+    f = nl.jit(branch, autostage=True)
+    f(1.0)
+    f(-1.0)
+    assert f.stats().traces == 1
+
+
+def test_derivatives_and_vmap() -> None:
+    f = nl.jit(early, autostage=True)
+    assert [float(nl.grad(f)(x)) for x in (4.0, 2.0, 0.0)] == [10.0, 1.0, 2.0]
+    xs = numpy.array([4.0, 2.0, 0.0], numpy.float32)
+    numpy.testing.assert_allclose(nl.vmap(f)(xs), [40.0, 2.0, 2.0])
+    g = nl.grad(nl.jit(rows, autostage=True))(numpy.array([1, 2, -1, 5], numpy.float32))
+    numpy.testing.assert_allclose(g, [0, 1, 0, 0])
+
+
+def halved(x: Any) -> Any:
+    while x > 1.0:
+        x = x / 2
+    return x
+
+
+def test_while_has_forward_mode_only() -> None:
+    f = nl.jit(halved, autostage=True)
+    assert float(nl.jvp(f, (8.0,), (1.0,))[1]) == 0.125
+    with pytest.raises(errors.GradError, match="while_loop"):
+        nl.grad(f)(8.0)
+
+
+def powers(x: Any, n: int, *, twice: bool = False) -> Any:
+    for _ in range(n):
+        x = x * x if x > 0 else x
+    if twice:
+        x = 2 * x
+    return x
+
+
+def test_known_conditions_stay_python() -> None:
+    f = nl.jit(powers, autostage=True, static_argnums=1, static_argnames="twice")
+    assert float(f(2.0, 2)) == 16.0
+    assert float(f(2.0, 2, twice=True)) == 32.0
+
+
+class Model:
+    """Private names, super() and methods."""
+
+    def __init__(self) -> None:
+        self.__limit = 1.0
+
+    def call(self, x: Any, by: float = 2.0) -> Any:
+        if x > self.__limit:
+            return x * by
+        return x
+
+    def __call__(self, x: Any) -> Any:
+        if x > 0:
+            return super().__hash__() * 0 + x
+        return -x
+
+
+def test_kinds_of_functions() -> None:
+    model = Model()
+    assert float(nl.jit(model.call, autostage=True)(3.0)) == 6.0
+    assert float(nl.jit(model, autostage=True)(-3.0)) == 3.0
+    partly = functools.partial(jumps, n=5)
+    assert float(nl.jit(partly, autostage=True)(0)) == 9.0
+    clip = nl.jit(lambda x: x if x < 1 else 1.0, autostage=True)
+    assert float(clip(5.0)) == 1.0
+    assert nl.jit(branch, autostage=True).__name__ == "branch"
+
+
+def test_tracebacks_point_at_the_users_line() -> None:
+    def fails(x: Any) -> Any:
+        if x > 0:
+            x = x + 1
+        return np.reshape(x, (7,))
+
+    with pytest.raises(errors.ShapeError) as caught:
+        nl.jit(fails, autostage=True)(1.0)
+    last = traceback.extract_tb(caught.value.__traceback__)[-1]
+    lines = [s.line for s in traceback.extract_tb(caught.value.__traceback__)]
+    assert "return np.reshape(x, (7,))" in lines, last
+    assert "test_autostage.py" in str(caught.value)
+
+
+def missing(x: Any) -> Any:
+    if x > 0:
+        y = 1.0
+    return y
+
+
+def disagree(x: Any) -> Any:
+    if x > 0:
+        y = np.ones(3)
+    else:
+        y = np.ones(2)
+    return y
+
+
+def no_result(x: Any) -> Any:  # noqa: RET503
+    if x > 0:
+        return x
+
+
+def changes_shape(x: Any) -> Any:
+    t = np.zeros(3)
+    while x > 0:
+        x -= 1
+        t = np.zeros(4)
+    return t
+
+
+def changes_kind(x: Any) -> Any:
+    t = "none"
+    while x > 0:
+        x -= 1
+        t = x
+    return t
+
+
+def loop_local(n: Any) -> Any:
+    for i in range(n):
+        z = i
+    return z
+
+
+def raises(x: Any) -> Any:
+    if x > 0:
+        raise ValueError("no")
+    return x
+
+
+def tries(x: Any) -> Any:
+    while x > 0:
+        try:
+            x = x - 1
+        finally:
+            pass
+    return x
+
+
+def withs(x: Any) -> Any:
+    if x > 0:
+        with nl.named_scope("a"):
+            x = x + 1
+    return x
+
+
+def writes_global(x: Any) -> Any:
+    global SCALE
+    if x > 0:
+        SCALE = 4.0
+    return x
+
+
+class Holder:
+    """A plain object."""
+
+    value: Any = None
+
+
+def writes_attribute(x: Any) -> Any:
+    holder = Holder()
+    if x > 0:
+        holder.value = x
+    return x
+
+
+def ambiguous(x: Any) -> Any:
+    x = np.stack([x, x])
+    if x > 0:
+        x = -x
+    return x
+
+
+FAILURES: list[tuple[Any, str]] = [
+    (missing, r"'y' is assigned in only one branch.*return y"),
+    (disagree, r"'y' is float32\[3\].*float32\[2\]"),
+    (no_result, "None where it reaches its end"),
+    (changes_shape, r"'t' is float32\[3\] before.*float32\[4\] after.*while x > 0"),
+    (changes_kind, r"'t' is str 'none' before.*int32\[\] after"),
+    (loop_local, "'z' is assigned only inside the for.*zero times"),
+    (raises, r"`raise` has no staged form.*raise ValueError.*checkify"),
+    (tries, "`try` has no staged form"),
+    (withs, "`with` has no staged form"),
+    (writes_global, "global variable 'SCALE'"),
+    (writes_attribute, r"attribute \.value"),
+    (ambiguous, r"shape \[2\] is ambiguous.*np\.any"),
+]
+
+
+@pytest.mark.parametrize(("f", "text"), FAILURES, ids=[f.__name__ for f, _ in FAILURES])
+def test_impossible_names_the_line(f: Any, text: str) -> None:
+    with pytest.raises(errors.AutostageError, match=f"(?s){text}") as caught:
+        nl.jit(f, autostage=True)(1)
+    assert "test_autostage.py:" in str(caught.value)
+
+
+def test_python_errors_stay_python_errors() -> None:
+    f = autostage(missing)
+    with pytest.raises(UnboundLocalError, match="'y'"):
+        f(-1.0)
+
+
+def test_without_source() -> None:
+    scope: dict[str, Any] = {}
+    exec("def f(x):\n    return x", scope)
+    with pytest.raises(errors.AutostageError, match="not available"):
+        nl.jit(scope["f"], autostage=True)
+    with pytest.raises(errors.AutostageError, match="no Python source"):
+        nl.jit(abs, autostage=True)
+    with pytest.raises(errors.AutostageError, match="hidden by another decorator"):
+        nl.jit(functools.wraps(branch)(lambda x: branch(x)), autostage=True)
