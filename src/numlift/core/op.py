@@ -72,6 +72,8 @@ class Op:
         cls.of = lru_cache(maxsize=8192, typed=True)(cls)
 
     def __init__(self, *values: Any, **named: Any):
+        if len(values) > len(self.fields) or not named.keys() <= set(self.fields):
+            raise TypeError(f"{type(self).__name__}: its parameters are {', '.join(self.fields)}")
         for field, value in zip(self.fields, values, strict=False):
             setattr(self, field, value)
         for field in self.fields[len(values) :]:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from .. import errors
 from ..config import current as current_flags
 from .graph import Atom, Equation, Graph, Literal, Var
 from .op import Op
@@ -146,10 +145,13 @@ class Stage(Interpreter):
 
 
 def _scalar_literal(x: Any, kind: type) -> Literal:
+    # 0.0 == -0.0, also as a part of a complex number, but they are different numbers. NaN is not
+    # found again.
+    if kind is complex or x == 0 or x != x:
+        return Literal(x, type_of(x))
     key = (kind, x, current_flags().enable_x64)
     found = _literals.get(key)
-    # 0.0 == -0.0, but they are different numbers: do not share that entry.
-    if found is None or x == 0 or x != x:
+    if found is None:
         found = Literal(x, type_of(x))
         if len(_literals) < _MEMO_LIMIT:
             _literals[key] = found
@@ -180,17 +182,3 @@ def trace_to_graph(
     finally:
         stage.alive = False
         current.reset(token)
-
-
-def check_output(x: Any, function: str) -> None:
-    """Raise a clear error if a traced function returned something that is no array."""
-    if isinstance(x, Value) or isinstance(x, (bool, int, float, complex, np.ndarray, np.generic)):
-        return
-    raise errors.ArgumentError(
-        errors.explain(
-            function,
-            f"the function returned a value of type {type(x).__name__}, which is not an array",
-            {"value": repr(x)[:80]},
-            try_="return arrays, numbers, or tuples/lists/dicts of them",
-        )
-    )

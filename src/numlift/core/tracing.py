@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 
 from .. import errors
-from ..config import State
-from ..config import current as current_flags
 from .dtypes import canonicalize_dtype, python_scalar_dtype
 from .op import Op
 from .source import Source, describe
@@ -64,7 +62,7 @@ class Interpreter:
         raise NotImplementedError
 
     def apply_custom(self, call: Any, args: Sequence[Any]) -> list[Any]:
-        """Apply a function that carries its own derivative rule (`transforms.custom`)."""
+        """Apply a function that carries its own derivative rule (`ops.custom`)."""
         raise NotImplementedError
 
     def describe(self) -> str:
@@ -194,8 +192,3 @@ def leaked(x: Tracer) -> errors.UnexpectedTracerError:
             try_="return the value from the traced function instead of storing it outside",
         )
     )
-
-
-def trace_state() -> State:
-    """Flags that change what is traced; part of every cache key."""
-    return current_flags()

@@ -95,6 +95,8 @@ def _strengthen(x: Any, out: ArrayType) -> Any:
     if not t.weak_type or (out.weak_type and t.dtype == out.dtype):
         return x
     if t.shape == out.shape and _widens(t, out):
+        if isinstance(x, (bool, int, float, complex)) and not out.weak_type:
+            return out.dtype.type(x)
         return convert(x, out.dtype, out.weak_type)
     return x
 

@@ -6,6 +6,8 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from .. import config, errors
 from ..api.tracing import TracedFunction, trace_function
 from ..core.tracing import Tracer, named_axes, type_of
@@ -46,4 +48,16 @@ def operands_of(tree: Any, function: str) -> tuple[list[Any], Any]:
             raise errors.ArgumentError(
                 errors.explain(function, f"{keystr(path) or 'the value'} is not an array: {error}")
             ) from None
-    return [x if isinstance(x, (Array, Tracer)) else as_array(x) for x in leaves], structure
+    return [_operand(x) for x in leaves], structure
+
+
+def _operand(x: Any) -> Any:
+    """An array, a tracer, or a number that becomes a literal of the graph."""
+    if isinstance(x, (Array, Tracer)):
+        return x
+    kind = type(x)
+    if kind is float or kind is bool or kind is complex or isinstance(x, np.generic):
+        return x
+    if kind is int and -(2**31) <= x < 2**31:
+        return x
+    return as_array(x)

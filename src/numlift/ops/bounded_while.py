@@ -103,7 +103,7 @@ class BoundedWhile(HigherOrder):
         kept = [stacked(t, self.segments) for t in outs] if self.save else []
         return [*outs, INDEX, *kept]
 
-    def prune(self, used: tuple[bool, ...]) -> Pruned | None:  # type: ignore[override]
+    def prune(self, used: tuple[bool, ...]) -> Pruned | None:
         """A loop without carries and consts that nobody needs."""
         k = len(self.body.outputs)
         stacks = used[k + 1 :] or (False,) * k
@@ -151,9 +151,7 @@ class BoundedWhile(HigherOrder):
         d_stacks = [next(d_kept) if a else None for a in carry]
         return [*outs, found[n], *kept], [*tangents, None, *d_stacks]
 
-    def linearize(  # type: ignore[override]
-        self, primals: Sequence[Any], tangents: Sequence[Any]
-    ) -> tuple[Any, Any]:
+    def linearize(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         """Run the loop, keeping the starts of segments; then write a loop over segments down."""
         _, consts, init = while_parts(self, primals)
         _, d_consts, d_init = while_parts(self, tangents)

@@ -126,7 +126,7 @@ class Call(HigherOrder):
     def out_type(self, *types: ArrayType) -> list[ArrayType]:
         return self.graph.out_types
 
-    def prune(self, used: tuple[bool, ...]) -> Pruned | None:  # type: ignore[override]
+    def prune(self, used: tuple[bool, ...]) -> Pruned | None:
         """A call of a smaller graph."""
         graph, ins = pruned_graph(self.graph, used)
         if len(ins) == len(self.graph.inputs) and all(used):
@@ -136,16 +136,12 @@ class Call(HigherOrder):
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         active = tuple(d is not None for d in tangents)
         graph, out_active = jvp_graph(self.graph, active)
-        found = apply(
-            call_of(graph, self.inline), *primals, *(d for d in tangents if d is not None)
-        )
+        found = apply(self.around(graph), *primals, *(d for d in tangents if d is not None))
         n = len(self.graph.outputs)
         rest = iter(found[n:])
         return found[:n], [next(rest) if a else None for a in out_active]
 
-    def linearize(  # type: ignore[override]
-        self, primals: Sequence[Any], tangents: Sequence[Any]
-    ) -> tuple[Any, Any]:
+    def linearize(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         """Outputs now, tangents by a linear call on residuals."""
         active = tuple(d is not None for d in tangents)
         parts = linearize_graph(self.graph, active)
@@ -171,7 +167,7 @@ class Call(HigherOrder):
         self, size: int, args: Sequence[Any], dims: Sequence[int | None], axis: Any
     ) -> tuple[Any, Any]:
         graph, out_dims = vmap_graph(self.graph, size, tuple(dims), None, axis)
-        return apply(call_of(graph, self.inline), *args), out_dims
+        return apply(self.around(graph), *args), out_dims
 
     def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> list[str]:
         # Tokens of ordered effects do not cross the border of a function.

@@ -109,7 +109,7 @@ class Scan(HigherOrder):
             lambda: Scan(body, self.length, back, n_consts, n_carry, self.unroll, self.counted),
         )
 
-    def prune(self, used: tuple[bool, ...]) -> Pruned | None:  # type: ignore[override]
+    def prune(self, used: tuple[bool, ...]) -> Pruned | None:
         """A loop without ys, carries, consts and xs that nobody needs."""
         c, k, n = self.n_consts, self.n_carry, len(self.body.inputs)
         wanted = used
@@ -161,9 +161,7 @@ class Scan(HigherOrder):
 
     # ---- linearisation -----------------------------------------------------------------------
 
-    def linearize(  # type: ignore[override]
-        self, primals: Sequence[Any], tangents: Sequence[Any]
-    ) -> tuple[Any, Any]:
+    def linearize(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         """Primal loop that keeps residuals, and a linear loop over them."""
         parts = self.linear(tuple(d is not None for d in tangents))
         found = apply(parts.primal, *primals)

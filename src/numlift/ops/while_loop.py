@@ -61,7 +61,7 @@ class While(HigherOrder):
     def out_type(self, *types: ArrayType) -> list[ArrayType]:
         return self.body.out_types
 
-    def prune(self, used: tuple[bool, ...]) -> Pruned | None:  # type: ignore[override]
+    def prune(self, used: tuple[bool, ...]) -> Pruned | None:
         """A loop without carries and consts that nobody needs."""
         found = pruned_loop(self, used)
         if found is None:
@@ -90,9 +90,7 @@ class While(HigherOrder):
         rest = iter(found[k:])
         return found[:k], [next(rest) if a else None for a in carry]
 
-    def linearize(  # type: ignore[override]
-        self, primals: Sequence[Any], tangents: Sequence[Any]
-    ) -> tuple[Any, Any]:
+    def linearize(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         """Run the loop now; the tangent loop (written down) runs it again with tangents."""
         if IO in self.effects:
             raise errors.GradError(

@@ -81,7 +81,7 @@ class Jvp(Interpreter):
                 primals.append(x)
                 tangents.append(None)
         if not active:
-            return self.parent.apply(op, args)  # type: ignore[union-attr]
+            return self.parent.apply(op, args)
         token = current.set(self.parent)  # type: ignore[arg-type]
         try:
             if self.linearizing and op.linearize is not None:
@@ -100,7 +100,7 @@ class Jvp(Interpreter):
     def apply_custom(self, call: Any, args: Sequence[Any]) -> list[Any]:
         primals, tangents, active = self.split(args)
         if not active:
-            return self.parent.apply_custom(call, args)  # type: ignore[union-attr]
+            return self.parent.apply_custom(call, args)
         token = current.set(self.parent)  # type: ignore[arg-type]
         try:
             outs, d_outs = call.jvp(primals, tangents, self.linearizing)

@@ -45,7 +45,7 @@ def drop_unused(equations: list[Equation], outputs: list[Atom]) -> list[Equation
 
 def _prune(eq: Equation, used: set[Any]) -> Equation:
     wanted = tuple([v in used for v in eq.outputs])
-    found = eq.op.prune(wanted)  # type: ignore[misc]
+    found = eq.op.prune(wanted)
     if found is None:
         return eq
     op, ins, outs = found

@@ -11,7 +11,7 @@ from ..core.staging import trace_to_graph
 from ..core.tracing import apply, in_scope
 from ..structural.arith import add
 from ..structural.constant import closed
-from .jvp import instantiate, tangent_type
+from .jvp import tangent_type
 
 
 def backward(
@@ -117,6 +117,3 @@ def transpose_graph(
         return made, tuple(active)
 
     return graph.cached(("transpose", linear, ct_active), make)
-
-
-__all__ = ["backward", "instantiate", "transpose_graph"]
