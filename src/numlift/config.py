@@ -142,10 +142,11 @@ class _Layer:
 
     def rebase(self) -> _Layer:
         """Recompute after a global flag changed while this scope is open."""
-        base = _base
-        values = {**base.changes, **self.changes}
-        self.state, self.watch = _state_from(values), _watch_from(values)
-        self.base = base
+        with _lock:  # a scope may be shared by threads that run in copies of one context
+            base = _base
+            values = {**base.changes, **self.changes}
+            self.state, self.watch = _state_from(values), _watch_from(values)
+            self.base = base
         return self
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import linecache
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import CodeType, FrameType
 from typing import Any
 
@@ -249,24 +249,10 @@ def source_line(filename: str, number: int) -> str:
     return f"{place}: {text}" if text else place
 
 
-def _locate_on_stack() -> str | None:
-    """The user's own line: the innermost frame outside the package."""
-    frame = user_frame(sys._getframe(1))
-    return None if frame is None else source_line(frame.f_code.co_filename, frame.f_lineno)
-
-
-_locator: Callable[[], str | None] = _locate_on_stack
-
-
 def locate() -> str | None:
     """``file:line: source`` of the user's call that is running, or None if there is none."""
-    return _locator()
-
-
-def set_locator(find: Callable[[], str | None] | None) -> None:
-    """Replace how `locate` finds the user's line; None restores the walk up the stack."""
-    global _locator
-    _locator = _locate_on_stack if find is None else find
+    frame = user_frame(sys._getframe(1))
+    return None if frame is None else source_line(frame.f_code.co_filename, frame.f_lineno)
 
 
 def user_depth() -> int:

@@ -50,6 +50,14 @@ def test_signed_zeros_and_nans_stay_what_they_are() -> None:
     assert numpy.isnan(values[4])
 
 
+def test_signed_zeros_inside_complex_numbers_stay_what_they_are() -> None:
+    def real_part(z: complex) -> float:
+        graph, _ = trace_to_graph(lambda x: [apply(mul, x, z)], [array_type((), "complex64")])
+        return graph.equations[0].inputs[1].value.real
+
+    assert [numpy.signbit(real_part(complex(r, 1.0))) for r in (0.0, -0.0)] == [False, True]
+
+
 def test_literals_follow_the_flag_for_wide_types(enable_x64: None) -> None:
     graph, _ = trace_to_graph(lambda: [1.0, 2], [])
     assert [str(t.dtype) for t in graph.out_types] == ["float64", "int64"]

@@ -21,7 +21,6 @@ from numlift.core.tracing import (
     current,
     interpreting,
     named_axes,
-    trace_state,
     type_of,
 )
 from numlift.core.types import array_type
@@ -139,11 +138,6 @@ def test_named_axes_are_found_from_inside_out() -> None:
     assert found == [{"i": 3, "j": 2}]
     assert list(found[0]) == ["i", "j"]
     assert named_axes() == {}
-
-
-def test_the_state_of_flags_is_one_object(enable_x64: None) -> None:
-    assert trace_state() is trace_state()
-    assert trace_state().enable_x64
 
 
 def test_interpreters_must_say_how_to_apply() -> None:

@@ -25,6 +25,7 @@ from .tracing import argument_path, check_argument, flatten_output, name_of
 
 
 def check_callable(fun: Any, transformation: str) -> None:
+    """Raise if what a transformation got is not a function."""
     if not callable(fun):
         raise errors.ArgumentError(
             errors.explain(
@@ -243,6 +244,7 @@ class Point:
 
 @leak_checked
 def linearize_at(fun: Callable[..., Any], args: Any, transformation: str, has_aux: bool) -> Point:
+    """Run a function at a point and write its derivative there down."""
     point = Point()
     leaves, tree = tree_flatten(args)
     for x in leaves:
@@ -462,6 +464,7 @@ def grad(
 
 
 def canonical_argnums(argnums: Any) -> tuple[int, ...]:
+    """`argnums` as a tuple."""
     try:
         if isinstance(argnums, (tuple, list)):
             return tuple(operator.index(n) for n in argnums)
@@ -477,6 +480,7 @@ def canonical_argnums(argnums: Any) -> tuple[int, ...]:
 def choose_arguments(
     args: tuple[Any, ...], nums: tuple[int, ...], name: str, transformation: str = "grad"
 ) -> list[Any]:
+    """The arguments at these positions."""
     for n in nums:
         if not -len(args) <= n < len(args):
             raise errors.ArgumentError(
@@ -499,6 +503,7 @@ def check_inputs(
     allow_complex: bool = True,
     transformation: str = "grad",
 ) -> None:
+    """Raise if an argument holds a dtype that cannot be differentiated with these options."""
     function = f"{transformation}({name})"
     for path, x in tree_flatten_with_path(tree)[0]:
         check_argument(x, lambda p=path: f"argument {position}{keystr(p)}", function)

@@ -156,7 +156,7 @@ class Printer:
         self.fmt = fmt
 
     @property
-    def __name__(self) -> str:  # type: ignore[override]
+    def __name__(self) -> str:
         return "print"
 
     def __call__(self, *args: Any, **kwargs: Any) -> None:

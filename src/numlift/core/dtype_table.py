@@ -220,7 +220,7 @@ def as_dtype(x: Any) -> Any:
         found = DTYPES.get(x)
         if found is not None:
             return found
-        for key in _key_dtypes.values():
+        for key in list(_key_dtypes.values()):  # another thread may add one
             if key.name == x:
                 return key
     elif x is None:

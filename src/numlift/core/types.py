@@ -70,7 +70,7 @@ class ArrayType:
 
 
 _interned: weakref.WeakValueDictionary[tuple, ArrayType] = weakref.WeakValueDictionary()
-_lock = threading.Lock()
+_lock = threading.RLock()  # the type of keys asks for that of their words
 
 
 def array_type(
@@ -113,7 +113,7 @@ def _build(shape: tuple[int, ...], dtype: Any, weak_type: bool, sharding: Any) -
     if isinstance(dtype, KeyDType):
         storage = shape + dtype.key_shape
         made.mlir = tensor_mlir(storage, dtype_mlir(dtype.storage))
-        made.physical = _build(storage, dtype.storage, False, None)
+        made.physical = array_type(storage, dtype.storage)
     else:
         made.mlir = tensor_mlir(shape, dtype_mlir(dtype))
         made.physical = made

@@ -36,7 +36,8 @@ from .elementwise_binary import max_, min_
 from .elementwise_misc import stop_gradient
 from .reductions import ReduceOr
 from .remat import Checkpoint
-from .scan import Scan, _set_row, emit_while, stacked
+from .loop_lowering import emit_add, emit_less, emit_while, set_row
+from .scan import Scan, stacked
 from .scan_counts import INDEX, choose
 from .shape import Iota
 from .while_loop import guarded_condition, jvp_body, pruned_loop, while_parts, with_unused
@@ -363,7 +364,7 @@ class BoundedWhile(HigherOrder):
             spacing = b.full(self.spacing, INDEX)
             row = b.emit(f"stablehlo.divide {names[0]}, {spacing} : {INDEX.mlir}")
             stacks = [
-                _set_row(b, y, t, x, row)
+                set_row(b, y, t, x, row)
                 for y, t, x in zip(names[1 + n + k :], stack_types, names[1 + n :], strict=False)
             ]
             end = b.emit(f"stablehlo.add {names[0]}, {spacing} : {INDEX.mlir}")

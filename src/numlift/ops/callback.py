@@ -286,7 +286,7 @@ class EachLane:
         self.op, self.size, self.batched = op, size, batched
 
     @property
-    def __name__(self) -> str:  # type: ignore[override]
+    def __name__(self) -> str:
         return getattr(self.op.function, "__name__", "callback")
 
     def __call__(self, *args: np.ndarray) -> list[np.ndarray]:

@@ -58,7 +58,7 @@ class Cond(HigherOrder):
             )
         ]
 
-    def prune(self, used: tuple[bool, ...]) -> Pruned | None:  # type: ignore[override]
+    def prune(self, used: tuple[bool, ...]) -> Pruned | None:
         """Branches without results that nobody uses and operands that no branch needs."""
         found = [pruned_graph(b, used) for b in self.branches]
         ins = sorted({i for _, mine in found for i in mine})
@@ -83,9 +83,7 @@ class Cond(HigherOrder):
         rest = iter(found[n:])
         return found[:n], [next(rest) if a else None for a in wanted]
 
-    def linearize(  # type: ignore[override]
-        self, primals: Sequence[Any], tangents: Sequence[Any]
-    ) -> tuple[Any, Any]:
+    def linearize(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         """Each branch returns its residuals in slots that branches share by type."""
         index, *operands = primals
         active = tuple(d is not None for d in tangents[1:])

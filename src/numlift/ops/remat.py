@@ -11,10 +11,8 @@ from ..core.staging import trace_to_graph
 from ..core.tracing import apply, current
 from ..core.types import ArrayType
 from ..structural.families import Structural
-from ..transforms.jvp import jvp_graph
 from ..transforms.linearize import LinearizedGraph, linearize_graph
 from ..transforms.transpose import transpose_graph
-from ..transforms.vmap import vmap_graph
 from .call import Call, call_of
 from .elementwise_misc import optimization_barrier
 
@@ -68,17 +66,7 @@ class Checkpoint(Call):
     def with_graphs(self, graphs: Sequence[Graph]) -> Checkpoint:
         return self.around(graphs[0])
 
-    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-        active = tuple(d is not None for d in tangents)
-        graph, out_active = jvp_graph(self.graph, active)
-        found = apply(self.around(graph), *primals, *(d for d in tangents if d is not None))
-        n = len(self.graph.outputs)
-        rest = iter(found[n:])
-        return found[:n], [next(rest) if a else None for a in out_active]
-
-    def linearize(  # type: ignore[override]
-        self, primals: Sequence[Any], tangents: Sequence[Any]
-    ) -> tuple[Any, Any]:
+    def linearize(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         """Outputs and kept values now; everything else again in the backward pass."""
         active = tuple(d is not None for d in tangents)
         forward, tangent, parts = self.graph.cached(
@@ -86,20 +74,16 @@ class Checkpoint(Call):
         )
         n = len(self.graph.outputs)
         found = apply(call_of(forward), *primals)
-        op = Again(tangent, self.policy, self.prevent_cse)
         d_found = apply(
-            tangent.cached(("again", self.policy, self.prevent_cse), lambda: op),
+            tangent.cached(
+                ("again", self.policy, self.prevent_cse),
+                lambda: Again(tangent, policy=self.policy, prevent_cse=self.prevent_cse),
+            ),
             *primals,
             *found[n:],
             *(d for d in tangents if d is not None),
         )
         return found[:n], parts.spread_tangents(d_found)
-
-    def batch(
-        self, size: int, args: Sequence[Any], dims: Sequence[int | None], axis: Any
-    ) -> tuple[Any, Any]:
-        graph, out_dims = vmap_graph(self.graph, size, tuple(dims), None, axis)
-        return apply(self.around(graph), *args), out_dims
 
 
 class Again(Checkpoint):

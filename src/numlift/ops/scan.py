@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from .. import errors
-from ..core.dtypes import dtype_mlir
 from ..core.graph import Graph
 from ..core.op import Linear
 from ..core.tracing import apply, type_of
@@ -20,7 +19,7 @@ from ..transforms.jvp import instantiate, jvp_graph
 from ..transforms.simplify import pruned_graph
 from ..transforms.vmap import place_batch, vmap_graph
 from .call import HigherOrder, Pruned, guarded, open_ended
-from .callback import ORDERED, TOKEN
+from .loop_lowering import ScanLowering
 from .scan_counts import counts_by_lane, masked_body
 from .scan_linear import LinearScan
 from .scan_transpose import TransposedScan
@@ -231,141 +230,12 @@ class Scan(HigherOrder):
     # ---- lowering ----------------------------------------------------------------------------
 
     def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> list[str]:
-        consts, carry, xs = self.parts(operands)
-        y_types = [t.physical for t in self.out_type()[self.n_carry :]]
-        if self.length == 0:
-            return [*carry, *(ctx.full(0, t) for t in y_types)]
-        ys = [ctx.full(0, t) for t in y_types]
-        x_types = [t.physical for t in types[self.n_consts + self.n_carry :]]
-        steps = 1 if self.counted else max(1, min(self.unroll, self.length))
-        rounds, left = divmod(self.length, steps)
-        index = array_type((), np.int32)
-        first = ctx.full(self.length - 1 if self.reverse else 0, index)
-        if self.counted and self.reverse:
-            first = ctx.emit(f"stablehlo.subtract {consts[0]}, {ctx.full(1, index)} : {index.mlir}")
-
-        def one(
-            b: Any, i: str, cs: list[str], ks: list[str], xs_: list[str], ys_: list[str]
-        ) -> Any:
-            rows = [_row(b, x, t, i) for x, t in zip(xs_, x_types, strict=True)]
-            found = b.inline(self.body, [*cs, *ks, *rows])
-            new_ys = [
-                _set_row(b, y, t, v, i)
-                for y, t, v in zip(ys_, y_types, found[self.n_carry :], strict=True)
-            ]
-            step = b.full(-1 if self.reverse else 1, index)
-            i = b.emit(f"stablehlo.add {i}, {step} : {index.mlir}")
-            return i, found[: self.n_carry], new_ys
-
-        if rounds > 1 or self.counted:
-            state = [first, *consts, *carry, *xs, *ys]
-            k_types = self.body.in_types[self.n_consts : self.n_consts + self.n_carry]
-            state_types = [
-                index,
-                *(t.physical for t in types[: self.n_consts]),
-                *(t.physical for t in k_types),
-                *x_types,
-                *y_types,
-            ]
-            n_c, n_k, n_x = len(consts), len(carry), len(xs)
-
-            def unpack(names: list[str]) -> tuple[Any, ...]:
-                a, b, c = 1 + n_c, 1 + n_c + n_k, 1 + n_c + n_k + n_x
-                return names[0], names[1:a], names[a:b], names[b:c], names[c:]
-
-            def test(b: Any, names: list[str]) -> list[str]:
-                end = self.length - rounds * steps - 1 if self.reverse else rounds * steps
-                counted = self.counted and not self.reverse
-                limit = names[1] if counted else b.full(end, index)
-                word = "GT" if self.reverse else "LT"
-                return [
-                    b.emit(
-                        f"stablehlo.compare {word}, {names[0]}, {limit}, SIGNED : "
-                        f"({index.mlir}, {index.mlir}) -> tensor<i1>"
-                    )
-                ]
-
-            def do(b: Any, names: list[str]) -> list[str]:
-                i, cs, ks, xs_, ys_ = unpack(names)
-                for _ in range(steps):
-                    i, ks, ys_ = one(b, i, cs, ks, xs_, ys_)
-                return [i, *cs, *ks, *xs_, *ys_]
-
-            ordered = ORDERED in self.effects
-            found = emit_while(ctx, state, state_types, test, do, ordered)
-            first, consts, carry, xs, ys = unpack(found)
-        else:
-            left = self.length
-        for _ in range(left):
-            first, carry, ys = one(ctx, first, consts, carry, xs, ys)
-        return [*carry, *ys]
-
-
-def emit_while(
-    ctx: Any, state: list[str], types: list[Any], test: Any, do: Any, ordered: bool = False
-) -> list[str]:
-    """A stablehlo.while over `state`; returns the names of its results.
-
-    With ordered effects inside, their token travels along as the last value of the state.
-    """
-    if ordered:
-        state, types = [*state, ctx.take_token()], [*types, TOKEN]
-        test, do = _with_token(test, False), _with_token(do, True)
-    bools = array_type((), np.bool_)
-    cond = ctx.region(types, test, [bools])
-    body = ctx.region(types, do, types)
-    texts = ", ".join(t.mlir for t in types)
-    found = ctx.emit_many(
-        f'"stablehlo.while"({", ".join(state)}) ({cond}, {body}) : ({texts}) -> ({texts})',
-        len(state),
-    )
-    if ordered:
-        ctx.token = found[-1]
-        return found[:-1]
-    return found
-
-
-def _with_token(body: Any, returned: bool) -> Any:
-    """A region's body that starts with the token in its last argument."""
-
-    def run(b: Any, names: list[str]) -> list[str]:
-        b.token = names[-1]
-        found = body(b, names[:-1])
-        return [*found, b.token] if returned else found
-
-    return run
+        return ScanLowering(self, types).run(ctx, operands)
 
 
 def type_of_input(x: Any) -> ArrayType:
     """Type of a transpose rule's input, linear or known."""
     return x.type if type(x) is Linear else type_of(x)
-
-
-def _row(ctx: Any, x: str, t: ArrayType, i: str) -> str:
-    """x[i] along the leading axis."""
-    one = array_type((1, *t.shape[1:]), t.dtype)
-    row = array_type(t.shape[1:], t.dtype)
-    zeros = [ctx.full(0, array_type((), np.int32))] * (t.ndim - 1)
-    sizes = ", ".join(map(str, one.shape))
-    scalars = ", ".join(["tensor<i32>"] * t.ndim)
-    cut = ctx.emit(
-        f"stablehlo.dynamic_slice {x}, {', '.join([i, *zeros])}, sizes = [{sizes}] : "
-        f"({t.mlir}, {scalars}) -> {one.mlir}"
-    )
-    return ctx.emit(f"stablehlo.reshape {cut} : ({one.mlir}) -> {row.mlir}")
-
-
-def _set_row(ctx: Any, y: str, t: ArrayType, value: str, i: str) -> str:
-    """y with y[i] = value."""
-    one = f"tensor<{'x'.join([*map(str, (1, *t.shape[1:])), dtype_mlir(t.dtype)])}>"
-    row = array_type(t.shape[1:], t.dtype)
-    value = ctx.emit(f"stablehlo.reshape {value} : ({row.mlir}) -> {one}")
-    zeros = [ctx.full(0, array_type((), np.int32))] * (t.ndim - 1)
-    scalars = ", ".join(["tensor<i32>"] * t.ndim)
-    return ctx.emit(
-        f"stablehlo.dynamic_update_slice {y}, {value}, {', '.join([i, *zeros])} : "
-        f"({t.mlir}, {one}, {scalars}) -> {t.mlir}"
-    )
 
 
 def _interleave(n_c: int, n_k: int, n_x: int, active: Flags) -> list[int]:

@@ -21,7 +21,8 @@ from ..transforms.vmap import batched_type, place_batch, vmap_graph
 from .call import FLAG, HigherOrder, Pruned, guarded, open_ended
 from .callback import DEBUG, IO, ORDERED, quiet
 from .elementwise_binary import and_
-from .scan import emit_while, rearranged
+from .loop_lowering import emit_while
+from .scan import rearranged
 
 
 class While(HigherOrder):

@@ -99,7 +99,7 @@ class Elementwise(Op):
     """Operation on arrays of one shape and dtype, element by element; rank-0 operands broadcast.
 
     Class attributes: `hlo` (mnemonic such as ``stablehlo.sine``), `accepts` (kinds of dtype),
-    `result` (None: the operands' dtype, or "bool"), `linear` (unary and linear).
+    `result` (None: the operands' dtype, or "bool").
     """
 
     broadcasts_scalars = True
@@ -187,7 +187,7 @@ class LinearUnary(Elementwise):
 
 
 class Binary(Elementwise):
-    """z = f(x, y); `derivatives(x, y, z)` gives two thunks, one a partial derivative each."""
+    """z = f(x, y); subclasses give `derivative0` and `derivative1`, the factors df/dx and df/dy."""
 
     def derivative0(self, x: Any, y: Any, z: Any) -> Any:
         """df/dx, or None if it is zero everywhere."""

@@ -121,7 +121,7 @@ class Batch(Interpreter):
         if names and active and self.spmd_axis_name is not None and SPMD_AXIS in names:
             collective = True
         if not active and not collective:
-            return self.parent.apply(op, args)  # type: ignore[union-attr]
+            return self.parent.apply(op, args)
         token = current.set(self.parent)  # type: ignore[arg-type]
         try:
             if collective:
@@ -147,7 +147,7 @@ class Batch(Interpreter):
     def apply_custom(self, call: Any, args: Sequence[Any]) -> list[Any]:
         values, dims = self.split(args)
         if all(d is None for d in dims):
-            return self.parent.apply_custom(call, args)  # type: ignore[union-attr]
+            return self.parent.apply_custom(call, args)
         token = current.set(self.parent)  # type: ignore[arg-type]
         try:
             outs, out_dims = call.vmap(self, values, dims)
