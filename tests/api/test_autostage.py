@@ -138,6 +138,48 @@ def closure(x: Any) -> Any:
     return scaled(x)
 
 
+def left(xs: Any) -> Any:
+    total = 0.0
+    for row in xs:
+        if row > 0:
+            if row > 5:
+                break
+            y = row * 2
+        else:
+            y = 0.0
+        total += y
+    return total
+
+
+def guarded(x: Any) -> Any:
+    try:
+        if x > 0:
+            return x * 2
+        y = x + 1
+    finally:
+        z = 3.0
+    while (half := x / 2) < -1:
+        x = half
+    return y * z + x
+
+
+def indices(x: Any, n: Any) -> Any:
+    for i in range(n):
+        for j in range(n, 0, -1):
+            if i * j > x:
+                return i * 10 + j
+    return -1
+
+
+def keywords(x: Any, *limits: Any, scale: float = 2.0, **more: Any) -> Any:
+    for limit in limits:
+        if x > limit:
+            break
+        x = x + limit
+    del limit
+    return x * scale + sum(v for v in more.values() if v is not None)
+
+
 CASES: list[tuple[Any, list[tuple[Any, ...]]]] = [
     (branch, [(2.0,), (-2.0,)]),
     (early, [(4.0,), (2.0,), (0.0,)]),
@@ -151,6 +193,10 @@ CASES: list[tuple[Any, list[tuple[Any, ...]]]] = [
     (find_any, [(9, 20), (3, 20)]),
     (logic, [(1.0,), (1.5,), (3.0,), (11.0,)]),
     (containers, [(1.5,), (-1.0,)]),
+    (left, [(numpy.array([1, -1, 3, 9, 2], numpy.float32),)]),
+    (guarded, [(1.0,), (-1.0,), (-9.0,)]),
+    (indices, [(5, 4), (50, 4)]),
+    (keywords, [(1.0, 2.0, 0.5, 3.0)]),
     (closure, [(2.0,), (-2.0,), (0.5,)]),
 ]
 
@@ -338,9 +384,19 @@ def ambiguous(x: Any) -> Any:
     return x
 
 
+def break_with_other_shape(x: Any) -> Any:
+    for _ in range(3):
+        if x > 0:
+            y = np.ones(3)
+            break
+        y = np.ones(2)
+    return y
+
+
 FAILURES: list[tuple[Any, str]] = [
     (missing, r"'y' is assigned in only one branch.*return y"),
     (disagree, r"'y' is float32\[3\].*float32\[2\]"),
+    (break_with_other_shape, r"'y' is float32\[3\].*float32\[2\]"),
     (no_result, "None where it reaches its end"),
     (changes_shape, r"'t' is float32\[3\] before.*float32\[4\] after.*while x > 0"),
     (changes_kind, r"'t' is str 'none' before.*int32\[\] after"),

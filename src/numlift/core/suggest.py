@@ -96,7 +96,7 @@ def _conditions(tree: ast.AST) -> Iterator[tuple[ast.AST, ast.expr, list[ast.stm
 
 
 def _aliases(scope: Mapping[str, Any]) -> Names:
-    known = {m.__name__: n for n, m in reversed(scope.items()) if isinstance(m, ModuleType)}
+    known = {m.__name__: n for n, m in reversed(list(scope.items())) if isinstance(m, ModuleType)}
     root = known.get("numlift", "nl")
     np = known.get("numlift.numpy", "np" if "numlift" not in known else f"{root}.numpy")
     return Names(np, known.get("numlift.lax", "lax" if "numlift" not in known else f"{root}.lax"))

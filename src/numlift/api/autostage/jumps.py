@@ -19,6 +19,7 @@ from .names import SCOPES, bound, has_walrus
 
 PREFIX = "_nl_"
 RESULT, DONE = PREFIX + "result", PREFIX + "done"
+FLAGS = (DONE, PREFIX + "break", PREFIX + "continue")
 _LOOPS = (ast.For, ast.While)
 
 
@@ -41,7 +42,7 @@ def _flag(name: str, value: bool, at: ast.AST) -> ast.stmt:
     return assign(name, ast.copy_location(ast.Constant(value), at), at)
 
 
-def _jumps(node: ast.AST, in_loop: bool = False) -> set[str]:
+def _jumps(node: ast.AST) -> set[str]:
     """Kinds of jumps that may leave a statement: ``return``, ``break``, ``continue``."""
     if isinstance(node, ast.Return):
         return {"return"}
@@ -53,10 +54,10 @@ def _jumps(node: ast.AST, in_loop: bool = False) -> set[str]:
         return set()
     found: set[str] = set()
     if isinstance(node, _LOOPS):
-        for part in node.body:
-            found |= _jumps(part) & {"return"}
-        for part in node.orelse:
-            found |= _jumps(part)
+        for statement in node.body:
+            found |= _jumps(statement) & {"return"}
+        for statement in node.orelse:
+            found |= _jumps(statement)
         return found
     for part in ast.iter_child_nodes(node):
         found |= _jumps(part)
@@ -181,8 +182,7 @@ class Jumps:
 
 def _jumps_of_flags(node: ast.stmt) -> set[str]:
     """Flags that a lowered statement sets."""
-    return {n for n in bound([node]) if n == DONE or n.startswith(PREFIX + "break")
-            or n.startswith(PREFIX + "continue")}  # fmt: skip
+    return {n for n in bound([node]) if n.startswith(FLAGS)}
 
 
 def _place(made: ast.stmt, at: ast.AST) -> ast.stmt:

@@ -161,7 +161,8 @@ class Carry:
         """Variables after the loop."""
         results = self.unpack(carried)
         for i, x in enumerate(results):
-            if isinstance(x, Undefined) and not self.names[i].startswith("_nl_"):
+            known = not isinstance(x, Undefined) or x.reason is not None
+            if not known and not self.names[i].startswith("_nl_"):
                 name = self.names[i]
                 results[i] = Undefined(
                     name,

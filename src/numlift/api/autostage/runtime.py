@@ -20,7 +20,7 @@ from ...structural.shape import reshape
 from ...tree import tree_unflatten
 from . import loops
 from .iteration import Rows, TracedRange, iterable
-from .jumps import DONE
+from .jumps import DONE, FLAGS
 from .values import (
     UNSET,
     Merged,
@@ -104,7 +104,7 @@ class Frame:
         if self.inside:
             raise self.error(
                 f"`{word}` has no staged form: it is inside the {self.inside[-1]}, whose "
-                "condition or iterable is traced"
+                "condition or iterable is traced (what follows an early return is inside, too)"
                 if " " not in word
                 else f"{word} inside the {self.inside[-1]}, whose condition or iterable is traced",
                 line,
@@ -241,10 +241,11 @@ class Frame:
         a, graph_a, captured_a = self._branch(then, before, get, put, label)
         b, graph_b, captured_b = self._branch(otherwise, before, get, put, label)
         put(before)
+        left = (_leaves(names, a), _leaves(names, b))
         results: list[Any] = list(before)
         plans: list[tuple[int, Merged]] = []
         for i, name in enumerate(names):
-            plan = merge(name, a, b, i, label, name.startswith("_nl_"))
+            plan = merge(name, a, b, i, label, left)
             if isinstance(plan, Merged):
                 plans.append((i, plan))
             else:
@@ -362,6 +363,13 @@ def _step(target: Callable[[Any], None], body: Callable[[], None], x: Any) -> Ca
         body()
 
     return step
+
+
+def _leaves(names: Sequence[str], outcome: Outcome) -> str:
+    """How a block always ends: ``return``, ``jump``, or empty."""
+    pairs = zip(names, outcome.shared, strict=True)
+    flags = [n for n, s in pairs if n.startswith(FLAGS) and s.value is True]
+    return "return" if DONE in flags else "jump" if flags else ""
 
 
 def _is_bool(x: Any) -> bool:

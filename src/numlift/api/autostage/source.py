@@ -68,9 +68,10 @@ def definition(fun: FunctionType) -> ast.FunctionDef:
     node = found[0]
     if isinstance(node, ast.Lambda):
         result = ast.copy_location(ast.Return(node.body), node.body)
-        made = ast.FunctionDef("_nl_lambda", node.args, [result], [])
+        (made,) = ast.parse("def _nl_lambda(): pass").body
+        assert isinstance(made, ast.FunctionDef)
+        made.args, made.body = node.args, [result]
         node = ast.copy_location(made, node)
-        node.type_params = []  # type: ignore[attr-defined]
     assert isinstance(node, ast.FunctionDef)
     args = node.args
     args.defaults, args.kw_defaults = [], [None] * len(args.kwonlyargs)

@@ -170,27 +170,42 @@ class Merged:
 
 
 def merge(
-    name: str, a: Outcome, b: Outcome, i: int, label: str, fill: bool
+    name: str, a: Outcome, b: Outcome, i: int, label: str, left: tuple[bool, bool]
 ) -> Merged | Undefined | None:
-    """How variable number `i` comes out of two branches; None if it is the same object in both."""
+    """How variable number `i` comes out of two branches; None if it is the same object in both.
+
+    Args:
+        left: how each branch ends: ``return``, another ``jump``, or empty. After a return no
+            variable is read, and after a jump none that has no value yet: zeros stand for them.
+    """
     x, y = a.shared[i], b.shared[i]
     if x.value is y.value and not _holds_new(x) and not _holds_new(y):
         return None
+    plan = _plan(name, a, b, i, label)
+    if isinstance(plan, Undefined):
+        internal = name.startswith("_nl_")
+        for mine, other, gone in ((x, b, left[0]), (y, a, left[1])):
+            unset = isinstance(mine.value, Undefined) and mine.value.reason is None
+            if isinstance(other.shared[i].value, Undefined):
+                continue
+            if unset and (internal or gone) or (gone == "return" and not internal):
+                return _filled(other, i, other is a)
+    return plan
+
+
+def _plan(name: str, a: Outcome, b: Outcome, i: int, label: str) -> Merged | Undefined:
+    x, y = a.shared[i], b.shared[i]
     for mine, other in ((x, y), (y, x)):
         if isinstance(mine.value, Undefined):
-            if isinstance(other.value, Undefined):
-                return mine.value if mine.value.reason else other.value
-            if fill and mine.value.reason is None:
-                continue
             if mine.value.reason:
                 return mine.value
+            if isinstance(other.value, Undefined):
+                return other.value
             return Undefined(
                 name,
                 f"variable {name!r} is assigned in only one branch of the {label}",
                 f"give {name} a value before the {label}, or in both branches",
             )
-    if fill and (isinstance(x.value, Undefined) or isinstance(y.value, Undefined)):
-        return _filled(a, b, i)
     if x.tree != y.tree:
         return _conflict(name, x.describe(), y.describe(), label)
     leaves, chosen = [], []
@@ -216,17 +231,15 @@ def _leaf(x: Any, o: Outcome, place: int | None) -> str:
     return describe_leaf(x) if place is None else repr(o.types[place])
 
 
-def _filled(a: Outcome, b: Outcome, i: int) -> Merged | Undefined:
-    """A result that one branch sets: the other side is never read."""
-    there, left = (a, True) if isinstance(b.shared[i].value, Undefined) else (b, False)
+def _filled(there: Outcome, i: int, first: bool) -> Merged:
+    """A variable that has its value from one branch; the other side is never read."""
     s = there.shared[i]
-    leaves = list(s.leaves)
     chosen = []
     for k, place in enumerate(there.places[i]):
         if place is not None:
-            u, v = (place, -1) if left else (-1, place)
+            u, v = (place, -1) if first else (-1, place)
             chosen.append((k, u, v, there.types[place]))
-    return Merged(s.tree, leaves, chosen)
+    return Merged(s.tree, list(s.leaves), chosen)
 
 
 def _conflict(name: str, x: str, y: str, label: str) -> Undefined:
