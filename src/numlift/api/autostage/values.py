@@ -170,7 +170,7 @@ class Merged:
 
 
 def merge(
-    name: str, a: Outcome, b: Outcome, i: int, label: str, left: tuple[bool, bool]
+    name: str, a: Outcome, b: Outcome, i: int, label: str, left: tuple[str, str]
 ) -> Merged | Undefined | None:
     """How variable number `i` comes out of two branches; None if it is the same object in both.
 
