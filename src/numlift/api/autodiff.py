@@ -21,17 +21,7 @@ from ..tree import keystr, tree_flatten, tree_flatten_with_path, tree_map, tree_
 from .door import door
 from .eager import concrete
 from .leaks import leak_checked
-from .tracing import argument_path, check_argument, flatten_output, name_of
-
-
-def check_callable(fun: Any, transformation: str) -> None:
-    """Raise if what a transformation got is not a function."""
-    if not callable(fun):
-        raise errors.ArgumentError(
-            errors.explain(
-                transformation, f"expected a function, got a {type(fun).__name__}", {"fun": fun}
-            )
-        )
+from .tracing import argument_path, check_argument, check_callable, flatten_output, name_of
 
 
 def as_operand(x: Any) -> Any:

@@ -178,7 +178,8 @@ class Jitted:
                 )
             found = Entry(program, traced.out_tree, _LEAF)
             if len(self.entries) >= self.traces.limit:
-                self.entries.pop(next(iter(self.entries)), None)
+                for oldest in list(self.entries)[:1]:  # a copy: other threads may add and clear
+                    self.entries.pop(oldest, None)
             self.entries[key] = found
         return found
 

@@ -6,12 +6,11 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .. import errors
 from ..core.graph import Graph
 from ..tree import tree_flatten
 from .shapes import abstract_type, struct_of
 from .signature import Statics
-from .tracing import name_of, trace_function
+from .tracing import check_callable, name_of, trace_function
 
 
 def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -55,10 +54,7 @@ def make_jaxpr(
             b:~float32[] = mul a 2.0:~float32[]
           in (b,) }
     """
-    if not callable(fun):
-        raise errors.ArgumentError(
-            errors.explain("make_jaxpr", "expected a function", {"fun": fun})
-        )
+    check_callable(fun, "make_jaxpr")
     statics = Statics(fun, static_argnums, None)
 
     @functools.wraps(fun, assigned=("__module__", "__name__", "__qualname__"), updated=())

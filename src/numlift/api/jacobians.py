@@ -16,7 +16,6 @@ from ..tree import tree_unflatten
 from .autodiff import (
     Point,
     canonical_argnums,
-    check_callable,
     check_inputs,
     choose_arguments,
     grad,
@@ -24,7 +23,7 @@ from .autodiff import (
     linearize_at,
 )
 from .door import door
-from .tracing import name_of
+from .tracing import check_callable, name_of
 from .vmap import vmap
 
 _MODES = ("auto", "forward", "reverse")

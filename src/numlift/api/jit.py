@@ -10,11 +10,19 @@ from typing import Any
 from .. import errors
 from ..runtime.devices import devices
 from ..runtime.transfer import to_sharding
-from .autostage import autostage as _autostage
 from .dispatch import Jitted, make_jitted
 from .signature import Statics, parameter_names
 from .stages import attach_stages
-from .tracing import name_of
+from .tracing import check_callable, name_of
+
+_rewrite: list[Callable[[Callable[..., Any]], Callable[..., Any]]] = []
+"""What `autostage=True` does to a function; entered by the package `autostage`, which stands on
+`lax` and so above this one."""
+
+
+def set_autostage(rewrite: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+    """Install the rewriting of Python control flow."""
+    _rewrite[:] = [rewrite]
 
 
 def jit(
@@ -99,16 +107,13 @@ def jit(
             autostage=autostage,
             compiler_options=compiler_options,
         )
-    if not callable(fun):
-        raise errors.ArgumentError(
-            errors.explain("jit", f"expected a function, got a {type(fun).__name__}", {"fun": fun})
-        )
+    check_callable(fun, "jit")
     if inspect.iscoroutinefunction(fun) or inspect.isgeneratorfunction(fun):
         raise errors.ArgumentError(
             errors.explain("jit", f"{name_of(fun)} is a coroutine or generator function")
         )
     if autostage:
-        fun = _autostage(fun)
+        fun = _rewrite[0](fun)
     if device is not None and backend is not None:
         raise errors.ValueArgumentError(
             errors.explain("jit", "give device or backend, not both", try_="jit(f, device=device)")

@@ -98,6 +98,16 @@ def flatten_output(result: Any, name: str, label: str) -> tuple[list[Any], Any]:
     return leaves, tree
 
 
+def check_callable(fun: Any, transformation: str) -> None:
+    """Raise if what a transformation got is not a function."""
+    if not callable(fun):
+        raise errors.ArgumentError(
+            errors.explain(
+                transformation, f"expected a function, got a {type(fun).__name__}", {"fun": fun}
+            )
+        )
+
+
 def check_argument(x: Any, where: Callable[[], str], function: str) -> None:
     """Raise a clear error if an argument of a transformed function is no array."""
     if isinstance(x, Value) or isinstance(x, _NUMBERS) or hasattr(x, "__numlift_array__"):

@@ -20,7 +20,7 @@ from ..tree import (
 from .door import door
 from .eager import concrete
 from .leaks import leak_checked
-from .tracing import argument_path, check_argument, flatten_output, name_of
+from .tracing import argument_path, check_argument, check_callable, flatten_output, name_of
 
 
 def vmap(
@@ -54,10 +54,7 @@ def vmap(
         >>> print(nl.vmap(lambda row, s: row.sum() * s, in_axes=(0, None))(np.ones((2, 3)), 2.0))
         [6. 6.]
     """
-    if not callable(fun):
-        raise errors.ArgumentError(
-            errors.explain("vmap", f"expected a function, got a {type(fun).__name__}", {"fun": fun})
-        )
+    check_callable(fun, "vmap")
     name = name_of(fun)
     if isinstance(in_axes, list):
         in_axes = tuple(in_axes)

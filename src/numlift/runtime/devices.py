@@ -328,15 +328,6 @@ def default_device() -> Device:
     return chosen
 
 
-def clear_backends() -> None:
-    """Forget all clients; arrays made before keep theirs. For tests of start-up."""
-    global _default
-    with _lock:
-        _backends.clear()
-        _failures.clear()
-        _default = None
-
-
 # --- pickling -------------------------------------------------------------------------------------
 
 
