@@ -41,6 +41,12 @@ class Tracer(Value):
         """Where the tracer was made, if that was kept."""
         return None
 
+    def __copy__(self) -> Tracer:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tracer:
+        return self
+
     def __repr__(self) -> str:
         return f"Traced<{self.type}> in {self.owner.describe()}"
 

@@ -9,7 +9,7 @@ import linecache
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
-from ... import errors
+from .. import errors
 from .rewrite import RUNTIME, Rewriter, is_plain
 
 _FUTURES = 0

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ... import errors
-from ...core.tracing import Tracer, Value, type_of
-from ...core.types import ArrayType, array_type
-from ...runtime.transfer import as_array
-from ...structural.arith import convert
-from ...tree import tree_flatten, tree_unflatten
+from .. import errors
+from ..core.tracing import Tracer, Value, type_of
+from ..core.types import ArrayType, array_type
+from ..runtime.transfer import as_array
+from ..structural.arith import convert
+from ..tree import tree_flatten, tree_unflatten
 
 _NUMBERS = (bool, int, float, complex, np.generic)
 

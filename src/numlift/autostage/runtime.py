@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from ... import errors
-from ...core.staging import trace_to_graph
-from ...core.tracing import Value, apply, current, type_of
-from ...lax.branches import cond
-from ...ops.elementwise_binary import and_, not_, or_
-from ...structural.arith import convert
-from ...structural.shape import reshape
-from ...tree import tree_unflatten
+from .. import errors
+from ..core.staging import trace_to_graph
+from ..core.tracing import Value, apply, current, type_of
+from ..lax.branches import cond
+from ..ops.elementwise_binary import and_, not_, or_
+from ..structural.arith import convert
+from ..structural.shape import reshape
+from ..tree import tree_unflatten
 from . import loops
 from .iteration import Rows, TracedRange, iterable
 from .jumps import DONE, FLAGS

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ...core.dtypes import python_scalar_dtype
-from ...core.tracing import type_of
-from ...runtime.array import Array
-from ...runtime.transfer import as_array
-from ...structural.arith import convert
+from ..core.dtypes import python_scalar_dtype
+from ..core.tracing import type_of
+from ..runtime.array import Array
+from ..runtime.transfer import as_array
+from ..structural.arith import convert
 from .values import is_traced
 
 Build = Callable[[Sequence[Any]], Any]

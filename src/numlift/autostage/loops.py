@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from ...core.graph import Graph
-from ...core.staging import trace_to_graph
-from ...core.tracing import apply, current, type_of
-from ...core.types import ArrayType, array_type
-from ...lax.loops import scan, while_loop
-from ...ops.compare import gt, lt
-from ...ops.elementwise_binary import and_, not_
-from ...structural.arith import add, convert
-from ...tree import tree_flatten, tree_unflatten
+from ..core.graph import Graph
+from ..core.staging import trace_to_graph
+from ..core.tracing import apply, current, type_of
+from ..core.types import ArrayType, array_type
+from ..lax.loops import scan, while_loop
+from ..ops.compare import gt, lt
+from ..ops.elementwise_binary import and_, not_
+from ..structural.arith import add, convert
+from ..tree import tree_flatten, tree_unflatten
 from .iteration import Rows, TracedRange
 from .values import Undefined, common, describe_leaf, fits, is_array, lifted, same, zeros
 

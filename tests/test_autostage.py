@@ -12,7 +12,7 @@ import pytest
 import numlift as nl
 import numlift.numpy as np
 from numlift import errors
-from numlift.api.autostage import autostage
+from numlift.autostage import autostage
 
 SCALE = 3.0
 

@@ -13,7 +13,8 @@ from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any
 
-from ... import errors
+from .. import errors
+from ..api.jit import set_autostage
 from . import runtime
 from .source import rewritten
 
@@ -56,3 +57,6 @@ def _refused(fun: Any, rule: str, try_: str) -> errors.AutostageError:
 
 
 __all__ = ["autostage"]
+
+
+set_autostage(autostage)
