@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import gc
 import weakref
@@ -541,3 +542,7 @@ def test_rank_of_operands_is_kept_under_transformations() -> None:
     x, y = np.ones((2, 3)), np.ones((3,))
     assert g(x, y).shape == (2,)
     assert nl.vmap(g, in_axes=(0, None))(np.ones((5, 2, 3)), y).shape == (5, 2)
+
+
+def test_traced_values_are_copied_as_themselves():
+    assert nl.jit(lambda x: copy.deepcopy([x])[0] + copy.copy(x))(1) == 2

@@ -206,3 +206,8 @@ def test_numpy_vectorize_under_every_transformation() -> None:
     close(nl.vmap(f, (0, None))(a, b), a @ b)
     close(nl.vmap(nl.grad(f), (0, None))(a, b), numpy.broadcast_to(b, (2, 3)))
     close(nl.hessian(lambda a: (f(a, b) ** 2).sum())(a[0]), 2 * numpy.outer(b, b))
+
+
+def test_negative_length():
+    with pytest.raises(errors.ValueArgumentError, match="length must not be negative"):
+        lax.scan(lambda c, _: (c, c), 1, None, length=-1)

@@ -266,3 +266,9 @@ def test_errors_teach(name: str) -> None:
         call()
     assert isinstance(caught.value, errors.NumliftError)
     assert ": " in str(caught.value)
+
+
+@pytest.mark.parametrize("shape", [(-1, 3), -3])
+def test_broadcast_to_negative_size(shape):
+    with pytest.raises(errors.ShapeError, match="broadcast_to"):
+        np.broadcast_to(np.ones((1, 3)), shape)

@@ -246,3 +246,12 @@ def test_iterating_under_vmap_and_jit() -> None:
     f = lambda x: sum(v * i for i, v in enumerate(x))
     same(nl.vmap(f)(A), A[:, 1] + 2 * A[:, 2])
     same(nl.jit(f)(B), B[1] + 2 * B[2])
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int64", "complex128"])
+def test_arrays_of_an_ended_x64_scope_beside_numbers(dtype):
+    with nl.enable_x64(True):
+        x = np.ones(2, dtype)
+    narrow = {"float64": "float32", "int64": "int32", "complex128": "complex64"}[dtype]
+    for y in (x + 1, 1 + x, x * 2, 2 - x):
+        assert y.dtype == narrow

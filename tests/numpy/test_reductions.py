@@ -153,3 +153,9 @@ def test_errors_are_numpys():
         lnp.sum(empty, out=np.zeros(()))
     assert float(lnp.sum(empty)) == 0.0
     assert float(lnp.prod(empty)) == 1.0
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "max", "min"])
+def test_initial_is_one_number(name):
+    with pytest.raises(errors.ShapeError, match="initial must be one number"):
+        getattr(lnp, name)(lnp.ones((2, 3)), initial=lnp.ones(3))

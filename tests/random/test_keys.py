@@ -97,3 +97,15 @@ def test_wrong_seeds(seed, error):
 def test_errors_teach(call, error, text):
     with pytest.raises(error, match=text):
         call(random.key(0))
+
+
+def test_rank0_keys_broadcast_beside_keys():
+    keys = random.split(random.key(0), 4)
+    mask = numpy.array([True, False, True, False])
+    got = nl.numpy.where(mask, keys, keys[0])
+    words = random.key_data(keys)
+    npt.assert_array_equal(random.key_data(got), numpy.where(mask[:, None], words, words[0]))
+    npt.assert_array_equal(keys == keys[0], [True, False, False, False])
+    npt.assert_array_equal(keys[0] != keys, [False, True, True, True])
+    chosen = nl.vmap(lambda m, k: nl.numpy.where(m, k, keys[1]))(mask, keys)
+    npt.assert_array_equal(random.key_data(chosen)[1], words[1])

@@ -208,6 +208,12 @@ def _scan_length(xs: Any, leaves: Sequence[Any], length: int | None) -> int:
             raise errors.ArgumentError(
                 errors.explain("scan", "length must be a concrete int", {"length": length})
             ) from None
+        if length < 0:
+            raise errors.ValueArgumentError(
+                errors.explain(
+                    "scan", "length must not be negative", {"length": length}, try_="length=0"
+                )
+            )
     if not sizes:
         if length is None:
             raise errors.ArgumentError(

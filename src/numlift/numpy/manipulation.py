@@ -343,6 +343,13 @@ def broadcast_to(array: Any, shape: Any, *, out_sharding: Any = None) -> Any:
     x = as_value(array, "broadcast_to", "array")
     t = type_of(x)
     sizes = static_shape("broadcast_to", shape)
+    if any(n < 0 for n in sizes):
+        raise errors.ShapeError(
+            errors.explain(
+                "broadcast_to", "sizes must not be negative", {"array": t, "shape": sizes},
+                try_="sizes of at least 0: -1 is only for reshape",
+            )
+        )  # fmt: skip
     shift = len(sizes) - t.ndim
     if shift < 0 or any(n not in (1, m) for n, m in zip(t.shape, sizes[shift:], strict=True)):
         raise errors.ShapeError(

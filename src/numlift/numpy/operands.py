@@ -30,17 +30,18 @@ def number_beside(t: ArrayType, x: Any) -> Any:
         if kind is float or kind is int:
             if dtype is (_F64 if _state().enable_x64 else _F32):
                 return float(x)
-            return None if t.weak_type else dtype.type(x)
+            # a float64 array of a scope that ended is narrowed together with the number
+            return None if t.weak_type or dtype is _F64 else dtype.type(x)
     elif t.kind == "i":
         if kind is int:
             if dtype is _I32 and not _state().enable_x64:
                 return x if x in _I32_RANGE else None
-            if dtype is _I64:
+            if dtype is _I64 and _state().enable_x64:
                 return x if x in _I64_RANGE else None
     elif t.kind == "c" and kind in (int, float, complex):
         if dtype is (_C128 if _state().enable_x64 else _C64):
             return complex(x)
-        return None if t.weak_type else dtype.type(x)
+        return None if t.weak_type or dtype is _C128 else dtype.type(x)
     return None
 
 

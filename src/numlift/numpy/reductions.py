@@ -33,6 +33,20 @@ from .reducing import (
 from .util import as_value, broadcast_to_shape, check_axis, expand, promote, to_inexact
 
 
+def _start(function: str, initial: Any, dtype: Any) -> Any:
+    """`initial` as an operand beside the result; arrays would silently broadcast, so are refused."""
+    start = as_value(initial, function, "initial")
+    t = type_of(start)
+    if t.shape:
+        raise errors.ShapeError(
+            errors.explain(
+                function, "initial must be one number", {"initial": t},
+                try_=f"{function}(a) and then combine it with the array",
+            )
+        )  # fmt: skip
+    return as_dtype(start, dtype)
+
+
 def _accumulated(
     function: str, op: type, combine: Any, neutral: int, a: Any, axis: Any, dtype: Any, out: Any,
     keepdims: bool, initial: Any, where: Any, promote_integers: bool,
@@ -46,7 +60,7 @@ def _accumulated(
     x = masked(function, as_dtype(x, dtype), where, neutral)
     result = reduced(op, x, axes_of(function, axis, x), keepdims)
     if initial is not None:
-        result = apply(combine, result, as_dtype(as_value(initial, function, "initial"), dtype))
+        result = apply(combine, result, _start(function, initial, dtype))
     return result
 
 
@@ -131,7 +145,7 @@ def _extreme(
     x = masked(function, x, where, op.of(()).identity(dtype))
     result = reduced(op, x, axes, keepdims)
     if initial is not None:
-        result = apply(combine, result, as_dtype(as_value(initial, function, "initial"), dtype))
+        result = apply(combine, result, _start(function, initial, dtype))
     return result
 
 

@@ -73,7 +73,10 @@ class Lowering(FunctionBuilder):
         wide = array_type(out.shape, t.dtype)
         if type(atom) is Literal:
             return self.full(atom.value, wide)
-        return self.broadcast(env[atom], t.physical, wide.physical, range(0))
+        # the words of a rank-0 key are its only axes, and stay the last ones
+        ndim = len(out.shape)
+        dims = range(ndim, ndim + t.physical.ndim)
+        return self.broadcast(env[atom], t.physical, wide.physical, dims)
 
     def constrain(self, name: str, type_: ArrayType, sharding: Any) -> str:
         """Pin the sharding that an Explicit type, or the operation, promises."""
