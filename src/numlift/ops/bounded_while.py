@@ -23,20 +23,20 @@ from .. import errors
 from ..core.graph import Graph, Var
 from ..core.staging import trace_to_graph
 from ..core.tracing import apply, current, type_of
-from ..core.types import ArrayType, array_type
+from ..core.types import ArrayType
 from ..structural.arith import add, convert, mul, sub
 from ..structural.families import move_batch
 from ..structural.shape import ReduceSum
 from ..transforms.jvp import instantiate
 from ..transforms.vmap import place_batch, vmap_graph
-from .call import HigherOrder, Pruned, guarded, open_ended
-from .callback import IO, ORDERED, quiet
+from .bounded_lowering import BoundedLowering
+from .call import FLAG, HigherOrder, Pruned, call_of, guarded, open_ended
+from .callback import IO, quiet
 from .compare import gt
-from .elementwise_binary import max_, min_
+from .elementwise_binary import and_, max_, min_
 from .elementwise_misc import stop_gradient
 from .reductions import ReduceOr
 from .remat import Checkpoint
-from .loop_lowering import emit_add, emit_less, emit_while, set_row
 from .scan import Scan, stacked
 from .scan_counts import INDEX, choose
 from .shape import Iota
@@ -259,38 +259,31 @@ class BoundedWhile(HigherOrder):
         n_c, n_b = self.n_condition, self.n_body
         consts, init = args[: n_c + n_b], args[n_c + n_b :]
         k = len(init)
-        forced = (True,) * (k + 1)
+        forced = (True,) * (k + 2)
         in_dims = [None if d is None else 0 for d in dims]
-        lane_dims = (*in_dims[: n_c + n_b], *([0] * k), *([0] * (k + 1)))
+        lane_dims = (*in_dims[: n_c + n_b], *([0] * (2 * k + 2)))
         body, _ = vmap_graph(self._lane_body(), size, lane_dims, forced, axis)
-        test_dims = (*in_dims[:n_c], *([0] * (k + 1)))
-        test, _ = vmap_graph(self._lane_condition(), size, test_dims, (True,), axis)
-
-        def make() -> BoundedWhile:
-            def any_lane(*values: Any) -> list[Any]:
-                (on,) = test.run(current.get().apply, values)
-                return [apply(ReduceOr.of((0,)), on)]
-
-            condition, _ = trace_to_graph(any_lane, test.in_types, name="condition")
-            return BoundedWhile(condition, body, n_c, n_c + n_b + k, self.max_steps, self.save)
-
-        loop = body.cached(("lanes", test, self.max_steps, self.save), make)
         moved = [move_batch(x, d, 0) for x, d in zip(consts, dims, strict=False)]
         start = [place_batch(x, d, size, 0) for x, d in zip(init, dims[n_c + n_b :], strict=True)]
+        test_dims = (*in_dims[:n_c], *([0] * k))
+        test, _ = vmap_graph(self.condition, size, test_dims, (True,), axis)
+        active = apply(call_of(test, True), *moved[:n_c], *start)
+
+        def make() -> BoundedWhile:
+            condition, _ = trace_to_graph(
+                lambda on, *_: [apply(ReduceOr.of((0,)), on)], body.out_types, name="any"
+            )
+            return BoundedWhile(condition, body, 0, n_c + n_b + k, self.max_steps, self.save)
+
+        loop = body.cached(("lanes", self.max_steps, self.save), make)
         safe = [apply(stop_gradient, x) if type_of(x).inexact else x for x in start]
         counts = place_batch(np.int32(0), None, size, 0)
-        found = apply(loop, *moved[:n_c], *moved, *safe, *start, counts)
-        stacks = found[k + 2 : 2 * k + 2]
-        return [*found[: k + 1], *stacks], [*([0] * (k + 1)), *([1] * len(stacks))]
-
-    def _lane_condition(self) -> Graph:
-        def make() -> Graph:
-            return with_unused(self.condition, [INDEX])
-
-        return self.condition.cached("lane condition", make)
+        found = apply(loop, *moved, *safe, *active, *start, counts)
+        outs, stacks = found[1 : k + 2], found[k + 4 : 2 * k + 4]
+        return [*outs, *stacks], [*([0] * (k + 1)), *([1] * len(stacks))]
 
     def _lane_body(self) -> Graph:
-        """(condition consts, body consts, safe carry, carry, steps) -> (carry, steps).
+        """(condition consts, body consts, safe carry, on, carry, steps) -> (on, carry, steps).
 
         A lane that has stopped computes a step of its safe carry, the initial one, and drops the
         result: at its last carry the step may have no finite derivative, and 0 * inf is NaN.
@@ -299,94 +292,28 @@ class BoundedWhile(HigherOrder):
         guards = open_ended(self.body)
         body = guarded(self.body) if guards else self.body
 
-        def run(*values: Any) -> list[Any]:
+        def step(*values: Any) -> list[Any]:
+            run = current.get().apply
             c_values, b_values = values[:n_c], values[n_c : n_c + n_b]
-            safe, carry = values[n_c + n_b : n_c + n_b + k], values[n_c + n_b + k : -1]
-            (active,) = self.condition.run(current.get().apply, [*c_values, *carry])
+            safe, rest = values[n_c + n_b : n_c + n_b + k], values[n_c + n_b + k :]
+            active, carry, steps = rest[0], rest[1:-1], rest[-1]
             held = [choose(active, x, s) for x, s in zip(carry, safe, strict=True)]
             on = [active] if guards else []
-            new = body.run(current.get().apply, [*on, *b_values, *held])
+            new = body.run(run, [*on, *b_values, *held])
             kept = [choose(active, x, old) for x, old in zip(new, carry, strict=True)]
-            return [*kept, apply(add, values[-1], convert(active, np.int32))]
+            (again,) = self.condition.run(run, [*c_values, *kept])
+            taken = apply(add, steps, convert(active, np.int32))
+            return [apply(and_, active, again), *kept, taken]
 
         def make() -> Graph:
             k_types = self.body.in_types[n_b:]
             c_types = self.condition.in_types[:n_c]
-            types = [*c_types, *self.body.in_types[:n_b], *k_types, *k_types, INDEX]
-            return trace_to_graph(run, types, name=self.body.name)[0]
+            types = [*c_types, *self.body.in_types[:n_b], *k_types, FLAG, *k_types, INDEX]
+            return trace_to_graph(step, types, name=self.body.name)[0]
 
         return self.body.cached(("lane body", self.condition, n_c, n_b), make)
 
     # ---- lowering ----------------------------------------------------------------------------
 
     def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> list[str]:
-        n_c, n = self.n_condition, self.n_condition + self.n_body
-        consts, carry = operands[:n], operands[n:]
-        k = len(carry)
-        const_types = [t.physical for t in types[:n]]
-        carry_types = [t.physical for t in self.body.out_types]
-        stack_types = [t.physical for t in self.out_type()[k + 1 :]]
-        bools = array_type((), np.dtype(np.bool_)).mlir
-
-        def test(b: Any, names: list[str], limit: str) -> list[str]:
-            """names: step, consts, carry, ..."""
-            (go_on,) = b.inline(self.condition, [*names[1 : 1 + n_c], *names[1 + n : 1 + n + k]])
-            within = b.emit(
-                f"stablehlo.compare LT, {names[0]}, {limit}, SIGNED : "
-                f"({INDEX.mlir}, {INDEX.mlir}) -> {bools}"
-            )
-            return [b.emit(f"stablehlo.and {go_on}, {within} : {bools}")]
-
-        def step(b: Any, names: list[str]) -> list[str]:
-            one = b.full(1, INDEX)
-            i = b.emit(f"stablehlo.add {names[0]}, {one} : {INDEX.mlir}")
-            new = b.inline(self.body, names[1 + n_c : 1 + n + k])
-            return [i, *names[1 : 1 + n], *new, *names[1 + n + k :]]
-
-        ordered = ORDERED in self.effects
-        zero = ctx.full(0, INDEX)
-        if self.max_steps == 0:
-            return [*carry, zero, *(ctx.full(0, t) for t in stack_types)]
-        state, state_types = [zero, *consts, *carry], [INDEX, *const_types, *carry_types]
-        if not self.save:
-            found = emit_while(
-                ctx,
-                state,
-                state_types,
-                lambda b, names: test(b, names, b.full(self.max_steps, INDEX)),
-                step,
-                ordered,
-            )
-            return [*found[1 + n :], found[0]]
-
-        def segment(b: Any, names: list[str]) -> list[str]:
-            """Write the carry into its row, then take the steps of one segment."""
-            spacing = b.full(self.spacing, INDEX)
-            row = b.emit(f"stablehlo.divide {names[0]}, {spacing} : {INDEX.mlir}")
-            stacks = [
-                set_row(b, y, t, x, row)
-                for y, t, x in zip(names[1 + n + k :], stack_types, names[1 + n :], strict=False)
-            ]
-            end = b.emit(f"stablehlo.add {names[0]}, {spacing} : {INDEX.mlir}")
-            last = b.full(self.max_steps, INDEX)
-            end = b.emit(f"stablehlo.minimum {end}, {last} : {INDEX.mlir}")
-            inner = emit_while(
-                b,
-                [*names[: 1 + n + k], end],
-                [*state_types, INDEX],
-                lambda b, inner: test(b, inner, inner[-1]),
-                lambda b, inner: [*step(b, inner[:-1]), inner[-1]],
-                ordered,
-            )
-            return [*inner[:-1], *stacks]
-
-        stacks = [ctx.full(0, t) for t in stack_types]
-        found = emit_while(
-            ctx,
-            [*state, *stacks],
-            [*state_types, *stack_types],
-            lambda b, names: test(b, names, b.full(self.max_steps, INDEX)),
-            segment,
-            ordered,
-        )
-        return [*found[1 + n : 1 + n + k], found[0], *found[1 + n + k :]]
+        return BoundedLowering(self, types).run(ctx, operands)

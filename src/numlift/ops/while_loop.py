@@ -11,17 +11,18 @@ from .. import errors
 from ..core.graph import Graph
 from ..core.staging import trace_to_graph
 from ..core.tracing import apply, current, type_of
-from ..core.types import ArrayType
-from ..structural.arith import convert, select
+from ..core.types import ArrayType, array_type
+from ..structural.arith import select
 from ..structural.families import move_batch
-from ..structural.shape import ReduceSum, broadcast
+from ..structural.shape import broadcast
 from ..transforms.jvp import instantiate, jvp_graph
 from ..transforms.simplify import pruned_graph
 from ..transforms.vmap import batched_type, place_batch, vmap_graph
-from .call import FLAG, HigherOrder, Pruned, guarded, open_ended
+from .call import FLAG, HigherOrder, Pruned, call_of, guarded, open_ended
 from .callback import DEBUG, IO, ORDERED, quiet
 from .elementwise_binary import and_
 from .loop_lowering import emit_while
+from .reductions import ReduceOr
 from .scan import rearranged
 
 
@@ -152,47 +153,47 @@ class While(HigherOrder):
                         try_="lax.map instead of vmap, or debug.callback",
                     )
                 )
-            key = ("batched while", self.condition, size, tuple(c_dims), tuple(b_dims), axis)
             if open_ended(self.body):
                 inner = (0, *b_dims, *k_in)
                 body, _ = vmap_graph(guarded(self.body), size, inner, tuple(carry), axis)
+            key = ("batched while", self.condition, size, tuple(c_dims), tuple(b_dims), axis)
             loop = self.body.cached(key, lambda: self._per_lane(condition, body, size))
-            body_args = [*moved, *body_args]
-        else:
-            loop = body.cached(
-                ("while", condition), lambda: While(condition, body, len(moved), n_b)
-            )
+            active = apply(call_of(condition, True), *moved, *start)
+            found = apply(loop, *moved, *body_args, *active, *start)[1:]
+            return found, [0] * len(found)
+        loop = body.cached(("while", condition), lambda: While(condition, body, len(moved), n_b))
         found = apply(loop, *moved, *body_args, *start)
         return found, [0 if b else None for b in carry]
 
     def _per_lane(self, condition: Graph, body: Graph, size: int) -> While:
         """Go on while any lane goes on; lanes that are done keep their carry.
 
-        If there are loops in the body, it also takes which lanes go on.
+        The first carry says which lanes go on. If there are loops in the body, it takes that too.
         """
         n_c, n_b = self.n_condition, self.n_body
         b_types = body.in_types[-n_b - len(self.body.outputs) :][:n_b]
         k_types = [batched_type(t, size) for t in self.body.out_types]
-
-        def any_lane(*values: Any) -> list[Any]:
-            (test,) = condition.run(current.get().apply, values)
-            count = apply(ReduceSum.of((0,)), convert(test, np.int32))
-            return [convert(count, np.bool_)]
+        lanes = array_type((size,), np.dtype(np.bool_))
 
         def step(*values: Any) -> list[Any]:
-            c_values, b_values, carry = values[:n_c], values[n_c : n_c + n_b], values[n_c + n_b :]
-            (test,) = condition.run(current.get().apply, [*c_values, *carry])
-            on = [test] if open_ended(self.body) else []
-            new = body.run(current.get().apply, [*on, *b_values, *carry])
-            return [
-                apply(select, broadcast(test, type_of(x).shape, (0,)), x, y)
+            run = current.get().apply
+            c_values, b_values = values[:n_c], values[n_c : n_c + n_b]
+            active, carry = values[n_c + n_b], values[n_c + n_b + 1 :]
+            on = [active] if open_ended(self.body) else []
+            new = body.run(run, [*on, *b_values, *carry])
+            kept = [
+                apply(select, broadcast(active, type_of(x).shape, (0,)), x, y)
                 for x, y in zip(carry, new, strict=True)
             ]
+            (again,) = condition.run(run, [*c_values, *kept])
+            return [apply(and_, active, again), *kept]
 
-        c_types = condition.in_types[:n_c]
-        test, _ = trace_to_graph(any_lane, [*c_types, *k_types], name="condition")
-        loop, _ = trace_to_graph(step, [*c_types, *b_types, *k_types], name=self.body.name)
-        return While(test, loop, n_c, n_c + n_b)
+        test, _ = trace_to_graph(
+            lambda active, *_: [apply(ReduceOr.of((0,)), active)], [lanes, *k_types], name="any"
+        )
+        types = [*condition.in_types[:n_c], *b_types, lanes, *k_types]
+        loop, _ = trace_to_graph(step, types, name=self.body.name)
+        return While(test, loop, 0, n_c + n_b)
 
     def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> list[str]:
         n_c, n_b = self.n_condition, self.n_body
