@@ -173,11 +173,14 @@ def _window(index: Any, found: tuple[Any, list[Any]], t: ArrayType) -> Any:
     if leaves:
         return None
     name = (t.shape, key)
-    if name not in _windows:
-        if len(_windows) >= 1 << 14:
-            _windows.clear()
-        _windows[name] = _plan_window(parse(index, t, False), t)
-    return _windows[name]
+    try:
+        return _windows[name]
+    except KeyError:
+        planned = _plan_window(parse(index, t, False), t)
+    if len(_windows) >= 1 << 14:
+        _windows.clear()
+    _windows[name] = planned
+    return planned
 
 
 def _plan_window(parsed: Parsed, t: ArrayType) -> Any:
