@@ -130,3 +130,17 @@ def test_raveled_indices_out_of_bounds() -> None:
     np.testing.assert_array_equal(nnp.ravel_multi_index(pair, (3, 4), "wrap"), [5, 11])
     assert int(nnp.ravel_multi_index((1, 2), (3, 4), order="F")) == 7
     assert nnp.ravel_multi_index((1, 2), (3, 4), dtype="int8").dtype == np.int8
+
+
+@pytest.mark.parametrize("read", [
+    lambda x, fill: nnp.take(x, 9, mode="fill", fill_value=fill),
+    lambda x, fill: x.at[9].get(mode="fill", fill_value=fill),
+    lambda x, fill: nl.jit(lambda y: y.at[9].get(mode="fill", fill_value=fill))(x),
+])  # fmt: skip
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_the_sign_of_a_zero_that_fills_is_kept(read, dtype: str) -> None:
+    x = nnp.ones(3, dtype)
+    signs = [np.signbit(np.asarray(read(x, fill), np.float32)) for fill in (0.0, -0.0, 0.0)]
+    assert signs == [False, True, False]
+    assert read(x, np.float32(-0.0)) == 0
+    assert float(nl.grad(lambda y: read(y, -0.0))(nnp.ones(3)).sum()) == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -39,16 +40,33 @@ from .arguments import like_operand, static_ints
 mode_of = GatherScatterMode.from_any
 
 
+class _NegativeZero(float):
+    """-0.0 as a parameter: unlike the number it does not equal 0.0, so caches keep them apart."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is _NegativeZero
+
+    def __hash__(self) -> int:
+        return hash(_NegativeZero)
+
+
+_NEGATIVE_ZERO = _NegativeZero(-0.0)
+
+
 def static_scalar(function: str, name: str, value: Any) -> Any:
     """A Python number or None from a number that is known now.
 
     Raises:
         ArgumentError: the value is traced, or no scalar.
     """
-    if value is None or type(value) in (bool, int, float, complex):
-        return value
     if isinstance(value, (np.generic, np.ndarray)) and np.ndim(value) == 0:
-        return np.asarray(value).item()
+        value = np.asarray(value).item()
+    if type(value) is float and value == 0 and math.copysign(1.0, value) < 0:
+        return _NEGATIVE_ZERO
+    if value is None or type(value) in (bool, int, float, complex, _NegativeZero):
+        return value
     raise errors.ArgumentError(
         errors.explain(
             function,
