@@ -1,0 +1,213 @@
+"""Eigenvalues and singular values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.tracing import apply, type_of
+from ..core.types import ArrayType, array_type
+from ..structural.arith import (
+    add,
+    complex_dtype,
+    convert,
+    mul,
+    real,
+    real_dtype,
+    sub,
+)
+from .elementwise_misc import stop_gradient
+from .linalg_calls import (
+    MatrixOp,
+    adjoint,
+    columns,
+    diagonal,
+    info_of,
+    lapack,
+    masked,
+    option,
+    or_nan,
+    product,
+    rows,
+    safe_reciprocal,
+    times,
+)
+from .linalg_factors import Lu, LuSolve
+
+
+class Eigh(MatrixOp):
+    """Ascending eigenvalues and eigenvectors of Hermitian matrices, of which a triangle is read."""
+
+    square = True
+    low: bool
+
+    def cores(self, *types: ArrayType) -> Any:
+        n, dtype = types[0].shape[-1], types[0].dtype
+        return [((n,), real_dtype(dtype)), ((n, n), dtype)]
+
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        """dw = diag(V^H da V); dV = V (F * V^H da V), F[i, j] = 1 / (w[j] - w[i]), or 0."""
+        w, v = apply(self, primals[0])
+        inner = product(adjoint(v), product(tangents[0], v))
+        dtype = type_of(v).dtype
+        wide = convert(w, dtype)
+        gaps = safe_reciprocal(apply(sub, columns(wide, inner), rows(wide, inner)))
+        return [w, v], [_real(diagonal(inner)), product(v, times(gaps, inner))]
+
+    def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> list[str]:
+        self.refuse_platform(ctx)
+        (x,), (w, v) = types, outs
+        if not x.size:
+            return [ctx.full(0, w), ctx.full(0, v)]
+        name = "heevd" if x.kind == "c" else "syevd"
+        options = f"{option('mode', 'V')}, {option('uplo', 'L' if self.low else 'U')}"
+        vectors, values, info = lapack(
+            ctx, name, [(operands[0], x, True)],
+            [(v, True), (w, False), (info_of(x), False)], options,
+        )  # fmt: skip
+        n = x.ndim - 2
+        return [or_nan(ctx, values, w, info, n), or_nan(ctx, vectors, v, info, n)]
+
+
+def _real(x: Any) -> Any:
+    return apply(real, x) if type_of(x).kind == "c" else x
+
+
+class Svd(MatrixOp):
+    """Singular values (descending), then U and V^H if `vectors`: a = U diag(s) V^H."""
+
+    full: bool
+    vectors: bool
+
+    def cores(self, *types: ArrayType) -> Any:
+        (m, n), dtype = types[0].shape[-2:], types[0].dtype
+        k = min(m, n)
+        values = ((k,), real_dtype(dtype))
+        if not self.vectors:
+            return [values]
+        p, q = (m, n) if self.full else (k, k)
+        return [values, ((m, p), dtype), ((q, n), dtype)]
+
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        a, da = primals[0], tangents[0]
+        m, n = type_of(a).shape[-2:]
+        if self.vectors and self.full and m != n:
+            raise self.no_derivative(
+                "singular vectors beyond the singular values are not determined by the matrix",
+                "full_matrices=False",
+            )
+        s, u, vh = apply(Svd.of(False, True), a)
+        inner = product(adjoint(u), product(da, adjoint(vh)))
+        ds = _real(diagonal(inner))
+        if not self.vectors:
+            return [s], [ds]
+        du, dvh = _turned(a, da, s, u, vh, inner)
+        return [s, u, vh], [ds, du, dvh]
+
+    def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> list[str]:
+        self.refuse_platform(ctx)
+        (x,), s = types, outs[0]
+        batch, (m, n) = x.shape[:-2], x.shape[-2:]
+        k = min(m, n)
+        p, q = (m, n) if self.full else (k, k)
+        u, vh = array_type((*batch, m, p), x.dtype), array_type((*batch, q, n), x.dtype)
+        mode = ("A" if self.full else "S") if self.vectors else "N"
+        status = info_of(x)
+        _, values, left, right, info = lapack(
+            ctx, "gesdd", [(operands[0], x, True)],
+            [(x, True), (s, False), (u, True), (vh, True), (status, False)],
+            option("mode", mode),
+        )  # fmt: skip
+        found = [values, left, right][: len(outs)]
+        if not x.size:
+            return found
+        return [or_nan(ctx, y, t, info, x.ndim - 2) for y, t in zip(found, outs, strict=True)]
+
+
+def _turned(a: Any, da: Any, s: Any, u: Any, vh: Any, inner: Any) -> tuple[Any, Any]:
+    """Tangents of U and V^H; with equal singular values, those of functions that depend on the
+    subspaces only."""
+    t = type_of(a)
+    m, n = t.shape[-2:]
+    k = min(m, n)
+    wide = convert(s, t.dtype)
+    across, down = columns(wide, inner), rows(wide, inner)
+    squares = apply(mul, apply(sub, across, down), apply(add, across, down))
+    gaps = safe_reciprocal(squares)
+    back = adjoint(inner)
+    left = times(gaps, apply(add, times(inner, across), times(down, back)))
+    right = times(gaps, apply(add, times(down, inner), times(back, across)))
+    inverse = safe_reciprocal(wide)
+    if t.kind == "c":
+        left = apply(add, left, _phases(inner, back, inverse))
+    du, dv = product(u, left), product(adjoint(vh), right)
+    if m > k:
+        moved = product(da, adjoint(vh))
+        rest = apply(sub, moved, product(u, inner))
+        du = apply(add, du, times(rest, columns(inverse, rest)))
+    if n > k:
+        moved = product(adjoint(da), u)
+        rest = apply(sub, moved, product(adjoint(vh), back))
+        dv = apply(add, dv, times(rest, columns(inverse, rest)))
+    return du, adjoint(dv)
+
+
+def _phases(inner: Any, back: Any, inverse: Any) -> Any:
+    """Diagonal part of U^H dU: the imaginary part of the diagonal of U^H da V, over s."""
+    half = type_of(inner).dtype.type(0.5)
+    odd = times(apply(mul, apply(sub, inner, back), half), rows(inverse, inner))
+    return masked(odd, np.eye(type_of(odd).shape[-1], dtype=np.bool_))
+
+
+class Eig(MatrixOp):
+    """Eigenvalues of square matrices, then left and right eigenvectors if asked for; complex."""
+
+    square = True
+    left: bool
+    right: bool
+
+    def cores(self, *types: ArrayType) -> Any:
+        n, dtype = types[0].shape[-1], types[0].dtype
+        dtype = complex_dtype(real_dtype(dtype))
+        return [((n,), dtype), *[((n, n), dtype)] * (self.left + self.right)]
+
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        """dw = diag(V^-1 da V)."""
+        if self.left or self.right:
+            raise self.no_derivative(
+                "eigenvectors of general matrices have a free factor, so no derivative",
+                "eigvals, or eigh if the matrix is Hermitian",
+            )
+        a, da = primals[0], tangents[0]
+        w, v = apply(Eig.of(False, True), a)
+        dtype = type_of(v).dtype
+        moved = product(convert(da, dtype), v)
+        fixed = apply(stop_gradient, v)
+        lu, _, order = apply(Lu.of(), fixed)
+        return [w], [diagonal(apply(LuSolve.of(False), v, lu, order, moved))]
+
+    def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> list[str]:
+        self.refuse_platform(ctx)
+        (x,), w = types, outs[0]
+        v = array_type(x.shape, w.dtype)
+        if not x.size:
+            return [ctx.full(0, t) for t in outs]
+        options = (
+            f"{option('compute_left', 'V' if self.left else 'N')}, "
+            f"{option('compute_right', 'V' if self.right else 'N')}"
+        )
+        part = array_type(w.shape, x.dtype)
+        values = [(part, False)] * (1 if x.kind == "c" else 2)
+        results = [*values, (v, True), (v, True), (info_of(x), False)]
+        *found, left, right, info = lapack(
+            ctx, "geev", [(operands[0], x, True)], results, options, ()
+        )
+        value = found[0]
+        if x.kind != "c":
+            value = ctx.emit(
+                f"stablehlo.complex {found[0]}, {found[1]} : ({part.mlir}, {part.mlir}) -> {w.mlir}"
+            )
+        kept = [value, *[left] * self.left, *[right] * self.right]
+        return [or_nan(ctx, y, t, info, x.ndim - 2) for y, t in zip(kept, outs, strict=True)]
