@@ -63,6 +63,7 @@ def subtract(x1: Any, x2: Any, /) -> Any:
 
 
 def no_bool(function: str, x: Any, advice: str) -> errors.DTypeError:
+    """The error of a function that takes no bools."""
     return errors.DTypeError(
         errors.explain(function, "is not defined for bools", {"x": type_of(x)}, try_=advice)
     )

@@ -1,8 +1,8 @@
 """How much of XLA's own log reaches standard error.
 
-The level comes from ``NUMLIFT_LOG``, else ``TF_CPP_MIN_LOG_LEVEL``, else the flag `log_level`. With
-the default of that flag nothing is printed: XLA's lines speak to its developers, and what goes wrong
-reaches users of Numlift as an exception.
+The level comes from ``NUMLIFT_LOG``, else ``TF_CPP_MIN_LOG_LEVEL``, else the flag `log_level`.
+With the default of that flag nothing is printed: XLA's lines speak to its developers, and what goes
+wrong reaches users of Numlift as an exception.
 """
 
 from __future__ import annotations
