@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import numlift as nl
 from numlift import errors
 from numlift.core.types import array_type
 from numlift.ops.cumulative import CumSum
@@ -52,3 +53,20 @@ def test_the_axis_itself_must_not_be_split(x):
     for op in (CumSum.of(0, True), ArgSort.of(0), Sort.of(0, 1), ReduceWindowMax.of(window)):
         with pytest.raises(errors.ShardingError, match=r"sharded over 'a'[\s\S]*reshard"):
             op.out_type(x)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float8_e4m3fn", "complex64", "int32"])
+@pytest.mark.parametrize("axis", [None, 0, 1])
+@pytest.mark.parametrize("name", ["max", "min", "argmax", "argmin"])
+def test_extremes_over_devices(name, axis, dtype):
+    mesh = Mesh(np.array(devices()[:8]).reshape(4, 2), ("a", "b"))
+    x = ((np.arange(64) * 37) % 64 / 8).reshape(8, 8)
+    x = nl.numpy.asarray(x).astype(dtype)
+    if dtype not in ("int32", "complex64"):
+        x = x.at[2, 3].set(np.nan)
+    split = nl.device_put(x, NamedSharding(mesh, P("a", "b")))
+    function = getattr(nl.numpy, name)
+    got, want = function(split, axis), function(x, axis)
+    assert got.dtype == want.dtype
+    got, want = (np.asarray(y).astype(np.complex64) for y in (got, want))
+    np.testing.assert_array_equal(got, want)

@@ -25,12 +25,10 @@ _ARRAYS = (Value, np.ndarray, np.generic, bool, int, float, complex)
 
 def is_operand(x: Any) -> bool:
     """Whether an operator takes `x`; others (strings, lists, foreign classes) get their turn."""
+    if isinstance(x, Value):
+        return True
     return (
-        isinstance(x, Value)
-        or (
-            isinstance(x, _ARRAYS)
-            and getattr(getattr(x, "dtype", None), "kind", "f") not in "OUSmM"
-        )
+        (isinstance(x, _ARRAYS) and getattr(getattr(x, "dtype", None), "kind", "f") not in "OUSmM")
         or hasattr(type(x), "__numlift_array__")
         or hasattr(type(x), "__jax_array__")
     )

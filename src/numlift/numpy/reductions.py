@@ -34,7 +34,7 @@ from .util import as_value, broadcast_to_shape, check_axis, expand, promote, to_
 
 
 def _start(function: str, initial: Any, dtype: Any) -> Any:
-    """`initial` as an operand beside the result; arrays would silently broadcast, so are refused."""
+    """`initial` as an operand: one number, because an array would silently broadcast."""
     start = as_value(initial, function, "initial")
     t = type_of(start)
     if t.shape:

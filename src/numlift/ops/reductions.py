@@ -109,8 +109,10 @@ class Extreme(Reduction):
         return y, apply(div, apply(total, apply(mul, dx, chosen)), count)
 
     def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> str:
+        split = ctx.module.mesh is not None and not ctx.manual
         if types[0].kind == "c":
-            return self._lower_by(ctx, operands[0], types[0], outs[0], complex_choice)
+            name = replicated(ctx, operands[0], types[0]) if split else operands[0]
+            return self._lower_by(ctx, name, types[0], outs[0], complex_choice)
         if types[0].kind == "b":
             hlo = "stablehlo.or" if self.direction == "GT" else "stablehlo.and"
             start = self.identity(types[0].dtype)
@@ -119,10 +121,21 @@ class Extreme(Reduction):
             dtype = self.storage(types[0].dtype)
             wide, wide_out = (array_type(t.shape, dtype) for t in (types[0], outs[0]))
             x = ctx.convert(operands[0], types[0], wide)
+            if split:
+                return ctx.convert(self._lower_split(ctx, x, wide, wide_out), wide_out, outs[0])
             return ctx.convert(
                 self._lower_by(ctx, x, wide, wide_out, float_choice), wide_out, outs[0]
             )
         return super().lower(ctx, operands, types, outs)
+
+    def _lower_split(self, ctx: Any, x: str, type_: ArrayType, out: ArrayType) -> str:
+        """Float extremes over devices: their exchange knows single operations, no computations."""
+        bools, found = array_type(type_.shape, _BOOL), array_type(out.shape, _BOOL)
+        best = ctx.reduce(self.hlo, x, self.identity(type_.dtype), type_, out, self.axes)
+        invalid = _compare(ctx, "NE", x, x, type_, bools)
+        invalid = ctx.reduce("stablehlo.or", invalid, False, bools, found, self.axes)
+        nan = ctx.full(math.nan, out)
+        return ctx.emit(f"stablehlo.select {invalid}, {nan}, {best} : {found.mlir}, {out.mlir}")
 
     def _lower_by(
         self, ctx: Any, x: str, type_: ArrayType, out: ArrayType, choose: Callable[..., str]
@@ -140,6 +153,12 @@ class Extreme(Reduction):
             f"{', '.join(map(str, self.axes))}>}}> ({region}) : "
             f"({type_.mlir}, {scalar.mlir}) -> {out.mlir}"
         )
+
+
+def replicated(ctx: Any, name: str, t: ArrayType) -> str:
+    """A value on all devices of the program."""
+    dims = ", ".join(["{}"] * t.ndim)
+    return ctx.emit(f"sdy.sharding_constraint {name} <@mesh, [{dims}]> : {t.mlir}")
 
 
 def float_choice(ctx: Any, x: str, y: str, type_: ArrayType, direction: str) -> str:
