@@ -546,3 +546,14 @@ def test_rank_of_operands_is_kept_under_transformations() -> None:
 
 def test_traced_values_are_copied_as_themselves():
     assert nl.jit(lambda x: copy.deepcopy([x])[0] + copy.copy(x))(1) == 2
+
+
+@pytest.mark.parametrize("static", [None, 1])
+def test_an_error_inside_a_container_of_the_user_reaches_him(static: int | None) -> None:
+    class Broken:
+        pass
+
+    nl.tree_util.register_pytree_node(Broken, lambda x: ((x.missing,), None), lambda _, c: Broken())
+    f = nl.jit(lambda x, n: 1.0, static_argnums=static)
+    with pytest.raises(AttributeError, match="missing"):
+        f(Broken(), 1)

@@ -254,10 +254,13 @@ def make_jitted(info: Jitted) -> Callable[..., Any]:
         entry: Entry | None
         try:
             leaves, tree = raw_flatten((args, kwargs))
+        except (AttributeError, ValueError):  # a container of the user's, keys that do not sort
+            return slow(args, kwargs)
+        try:
             entry = entries[(None, tree, _state(), *[x.placement for x in leaves])]
         except AttributeError:
             entry, leaves = info.find_for_host_values(None, tree, leaves)
-        except (KeyError, ValueError):
+        except KeyError:
             entry = None
         if entry is None or _current() is not EVAL:
             return slow(args, kwargs)
@@ -281,10 +284,13 @@ def make_jitted(info: Jitted) -> Callable[..., Any]:
         try:
             leaves, tree = raw_flatten((rest, named))
             key = statics.key(found)
+        except (AttributeError, ValueError):
+            return slow(args, kwargs)
+        try:
             entry = entries[(key, tree, _state(), *[x.placement for x in leaves])]
         except AttributeError:
             entry, leaves = info.find_for_host_values(key, tree, leaves)
-        except (KeyError, ValueError):
+        except KeyError:
             entry = None
         if entry is None:
             return slow(args, kwargs)
