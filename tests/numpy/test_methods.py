@@ -255,3 +255,14 @@ def test_arrays_of_an_ended_x64_scope_beside_numbers(dtype):
     narrow = {"float64": "float32", "int64": "int32", "complex128": "complex64"}[dtype]
     for y in (x + 1, 1 + x, x * 2, 2 - x):
         assert y.dtype == narrow
+
+
+def test_lists_are_compared_by_element():
+    x = np.arange(3)
+    assert (x == [0, 1, 5]).tolist() == [True, True, False]
+    assert (x != (0, 1, 2)).tolist() == [False, False, False]
+
+
+def test_complex_numbers_are_not_real_ones():
+    with pytest.raises(TypeError, match=r"x\.real"):
+        float(np.array(1 + 2j))

@@ -87,6 +87,20 @@ _COMPARISONS: dict[str, tuple[Any, Callable[[Any, Any], Any], str]] = {
 }
 
 
+def _comparison(
+    op: Any, function: Callable[[Any, Any], Any], kinds: str
+) -> Callable[[Any, Any], Any]:
+    """``x <op> y``; lists are compared element by element, as in NumPy, not by identity."""
+    forward = _operator(op, function, kinds)[0]
+
+    def compare(self: Any, other: Any) -> Any:
+        if type(other) is list or type(other) is tuple:
+            return function(self, other)
+        return forward(self, other)
+
+    return compare
+
+
 def _power(self: Any, other: Any) -> Any:
     if type(other) is int and (self.type.inexact or (other >= 0 and self.type.kind in "iu")):
         op = elementwise.square if other == 2 else IntegerPow.of(other)
@@ -123,7 +137,7 @@ def install(cls: type) -> None:
         _name(cls, f"__{name}__", forward)
         _name(cls, f"__r{name}__", reflected)
     for name, row in _COMPARISONS.items():
-        _name(cls, f"__{name}__", _operator(*row)[0])
+        _name(cls, f"__{name}__", _comparison(*row))
     for name, function in {
         "__pow__": _power,
         "__rpow__": _reflected_power,

@@ -300,6 +300,18 @@ class Array(Value):
             )
         return self._numpy()[()]
 
+    def _real_scalar(self, function: str) -> Any:
+        if self.type.kind == "c":
+            raise ArgumentError(
+                explain(
+                    function,
+                    "a complex number has no value as a real one",
+                    {"x": self.type},
+                    try_="x.real, x.imag or abs(x)",
+                )
+            )
+        return self._scalar(function)
+
     def __bool__(self) -> bool:
         if self.type.size != 1:
             many = self.type.size > 1
@@ -314,10 +326,10 @@ class Array(Value):
         return bool(self._numpy().reshape(())[()])
 
     def __int__(self) -> int:
-        return int(self._scalar("int"))
+        return int(self._real_scalar("int"))
 
     def __float__(self) -> float:
-        return float(self._scalar("float"))
+        return float(self._real_scalar("float"))
 
     def __complex__(self) -> complex:
         return complex(self._scalar("complex"))
