@@ -163,7 +163,7 @@ def test_vmap_with_indices() -> None:
 
 
 def test_a_number_that_does_not_fit_is_an_error():
-    x = np.arange(3)
+    x = nnp.arange(3)
     with pytest.raises(OverflowError, match="does not fit into int32"):
         x.at[1].set(300_000_000_000)
     assert x.astype("uint8").at[0].set(-1).tolist() == [255, 1, 2]
