@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from . import linalg
 from .arithmetic import (
     add,
     atan2,

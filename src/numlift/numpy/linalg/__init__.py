@@ -1,6 +1,7 @@
 """Linear algebra, as `numpy.linalg`."""
 
 from ..manipulation import matrix_transpose
+from .decompositions import cholesky, eig, eigh, eigvals, eigvalsh, qr, svd, svdvals
 from .norms import matrix_norm, norm, vector_norm
 from .products import (
     cross,
@@ -13,18 +14,38 @@ from .products import (
     trace,
     vecdot,
 )
+from .pseudo_inverse import cond, lstsq, matrix_rank, pinv
+from .solving import det, inv, slogdet, solve, tensorinv, tensorsolve
 
 __all__ = [
+    "cholesky",
+    "cond",
     "cross",
+    "det",
     "diagonal",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "inv",
+    "lstsq",
     "matmul",
     "matrix_norm",
     "matrix_power",
+    "matrix_rank",
     "matrix_transpose",
     "multi_dot",
     "norm",
     "outer",
+    "pinv",
+    "qr",
+    "slogdet",
+    "solve",
+    "svd",
+    "svdvals",
     "tensordot",
+    "tensorinv",
+    "tensorsolve",
     "trace",
     "vecdot",
     "vector_norm",

@@ -15,7 +15,9 @@ from ...ops.elementwise_binary import pow_
 from ...ops.reductions import ReduceMax, ReduceMin
 from ...structural.arith import add, convert, imag, mul, real, select
 from ...structural.shape import ReduceSum, Reshape
+from ..manipulation import moveaxis
 from ..util import as_value, check_axes, to_inexact
+from .decompositions import svdvals
 
 _INF = float("inf")
 
@@ -28,7 +30,8 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
         x: array; integers become floats.
         ord: for vectors a number p, ``sum(|x|**p)**(1/p)``, or inf, -inf (largest, smallest
             absolute value), 0 (number of elements that are not zero). For matrices "fro", 1, -1
-            (largest, smallest sum of a column), inf, -inf (of a row). None is 2 for vectors and
+            (largest, smallest sum of a column), inf, -inf (of a row), 2, -2 (largest, smallest
+            singular value), "nuc" (their sum). None is 2 for vectors and
             "fro" for matrices.
         axis: int (vectors), pair (matrices); None is all axes: with `ord` None of the flattened
             array.
@@ -177,11 +180,17 @@ def _matrix(x: Any, order: Any, axes: tuple[int, ...]) -> Any:
         sums = apply(ReduceSum.of((summed,)), apply(abs_, x))
         left = kept - (kept > summed)
         return apply((ReduceMax if order > 0 else ReduceMin).of((left,)), sums)
+    if order in (2, -2, "nuc"):
+        s = svdvals(moveaxis(x, (row, column), (-2, -1)))
+        last = type_of(s).ndim - 1
+        if order == "nuc":
+            return apply(ReduceSum.of((last,)), s)
+        return apply((ReduceMax if order > 0 else ReduceMin).of((last,)), s)
     raise errors.ValueArgumentError(
         errors.explain(
             "norm",
             f"ord={order!r} is no norm of matrices",
             {"x": type_of(x)},
-            try_="'fro', 1, -1, inf or -inf",
+            try_="'fro', 'nuc', 1, -1, 2, -2, inf or -inf",
         )
     )

@@ -15,6 +15,7 @@ from .. import diagonals, products
 from ..diagonals import eye
 from ..products import matmul as _matmul
 from ..util import as_value, check_axis, promote
+from .solving import inv
 
 
 def matmul(
@@ -218,10 +219,10 @@ def matrix_power(a: Any, n: int) -> Any:
 
     Args:
         a: array of square matrices.
-        n: int, not negative; 0 gives identity matrices.
+        n: int; 0 gives identity matrices, negative numbers powers of the inverse (floats).
 
     Raises:
-        ShapeError: not square.  ValueArgumentError: `n` is negative.
+        ShapeError: not square.
 
     Example:
         >>> import numlift.numpy as np
@@ -237,14 +238,7 @@ def matrix_power(a: Any, n: int) -> Any:
             errors.explain("matrix_power", "the last two axes must be of equal size", {"a": t})
         )
     if n < 0:
-        raise errors.ValueArgumentError(
-            errors.explain(
-                "matrix_power",
-                f"n must not be negative, but is {n}",
-                {"a": t},
-                try_="np.linalg.matrix_power(inverse, -n)",
-            )
-        )
+        x, n = inv(x), -n
     if n == 0:
         one = convert(eye(t.shape[-1], dtype=t.dtype), t.dtype)
         return apply(Broadcast.of(t.shape, (t.ndim - 2, t.ndim - 1), None), one)

@@ -1,0 +1,178 @@
+"""Least squares, pseudo-inverse, rank and condition: what singular values tell."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import errors
+from ...api.custom import custom_jvp
+from ...api.library import library
+from ...core.tracing import type_of
+from ...ops.linalg_calls import adjoint, columns, product
+from ..reductions import max, sum
+from ..selection import where
+from ..util import as_value, to_inexact
+from .decompositions import matrices, svd, svdvals
+from .norms import norm
+from .solving import inv
+
+
+def _cutoff(x: Any, rtol: Any, factor: float) -> Any:
+    """The relative tolerance, or machine precision times the longer axis times `factor`."""
+    t = type_of(x)
+    if rtol is not None:
+        return as_value(rtol, "linalg.pinv", "rtol")
+    eps = np.finfo(t.dtype).eps
+    return np.dtype(np.finfo(t.dtype).dtype).type(factor * sorted(t.shape[-2:])[-1] * eps)
+
+
+@custom_jvp
+def _pinv(x: Any, rtol: Any) -> Any:
+    u, s, vh = svd(x, full_matrices=False)
+    if type_of(s).shape[-1] == 0:
+        return adjoint(x)
+    keep = s > rtol[..., None] * s[..., :1]
+    inverse = where(keep, 1 / where(keep, s, 1), 0).astype(type_of(x).dtype)
+    v = adjoint(vh)
+    return product(v * columns(inverse, v), adjoint(u))
+
+
+@_pinv.defjvp
+def _pinv_jvp(primals: Any, tangents: Any) -> tuple[Any, Any]:
+    """Golub and Pereyra 1973, for constant rank."""
+    (a, rtol), da = primals, tangents[0]
+    p = _pinv(a, rtol)
+    ph, dh = adjoint(p), adjoint(da)
+    out = -product(p, product(da, p))
+    moved = product(product(p, ph), dh)
+    out = out + moved - product(moved, product(a, p))
+    moved = product(dh, product(ph, p))
+    return p, out + moved - product(p, product(a, moved))
+
+
+@library(arrays=1)
+def pinv(a: Any, rtol: Any = None, hermitian: bool = False) -> Any:
+    """Moore-Penrose pseudo-inverses.
+
+    Args:
+        a: (..., m, n).
+        rtol: singular values up to rtol times the largest count as zero; default
+            10 * max(m, n) * machine precision.
+        hermitian: `a` is Hermitian; the result is the same.
+
+    Returns:
+        (..., n, m). The derivative is that at constant rank.
+
+    Raises:
+        ShapeError: not matrices.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> print(np.linalg.pinv(np.array([[2.0, 0.0], [0.0, 0.0]])))
+        [[0.5 0. ]
+         [0.  0. ]]
+    """
+    x = matrices("linalg.pinv", a, hermitian)
+    tolerance = _cutoff(x, rtol, 10.0)
+    real = np.finfo(type_of(x).dtype).dtype
+    return _pinv(x, tolerance.astype(real) + np.zeros(type_of(x).shape[:-2], real))
+
+
+@library(arrays=1)
+def matrix_rank(M: Any, rtol: Any = None, *, hermitian: bool = False) -> Any:
+    """Number of singular values above rtol times the largest.
+
+    Args:
+        M: (..., m, n), or a vector: 1 unless it is zero.
+        rtol: default max(m, n) * machine precision.
+        hermitian: `M` is Hermitian; the result is the same.
+
+    Returns:
+        Integers (...).
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> print(np.linalg.matrix_rank(np.ones((3, 3))))
+        1
+    """
+    (x,) = to_inexact(as_value(M, "linalg.matrix_rank", "M"))
+    if type_of(x).ndim < 2:
+        return (x != 0).any().astype(np.int32)
+    s = svd(x, compute_uv=False, hermitian=hermitian)
+    if type_of(s).shape[-1] == 0:
+        return sum(s > 0, axis=-1)
+    return sum(s > (_cutoff(x, rtol, 1.0) * max(s, axis=-1))[..., None], axis=-1)
+
+
+@library(arrays=1)
+def cond(x: Any, p: Any = None) -> Any:
+    """Condition numbers: the norm of a matrix times that of its inverse.
+
+    Args:
+        x: (..., m, n); square unless `p` is None, 2 or -2.
+        p: order of the norm, as in `norm`; None is 2.
+
+    Returns:
+        Real (...); inf or NaN for singular matrices.
+
+    Raises:
+        ShapeError: not square where it must be.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> print(np.linalg.cond(np.array([[4.0, 0.0], [0.0, 2.0]])))
+        2.0
+    """
+    a = matrices("linalg.cond", x, p not in (None, 2, -2))
+    if 0 in type_of(a).shape[-2:]:
+        raise errors.ShapeError(
+            errors.explain("linalg.cond", "matrices must not be empty", {"x": type_of(a)})
+        )
+    if p in (None, 2, -2):
+        s = svdvals(a)
+        return s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
+    return norm(a, p, (-2, -1)) * norm(inv(a), p, (-2, -1))
+
+
+@library(arrays=2)
+def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any, Any, Any]:
+    """Least squares: the x of least norm that minimises ``norm(b - a @ x)``.
+
+    Args:
+        a: (m, n).
+        b: (m,) or (m, k).
+        rcond: singular values up to rcond times the largest count as zero; default
+            max(m, n) * machine precision.
+
+    Returns:
+        (x, residuals, rank, singular values); residuals are the sums of |b - a x|**2 (NumPy
+        returns an empty array where the rank is below n or m <= n).
+
+    Raises:
+        ShapeError: `a` is no matrix, or sizes do not agree.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> x, *_ = np.linalg.lstsq(np.array([[1.0], [1.0]]), np.array([1.0, 3.0]))
+        >>> print(x.round(3))
+        [2.]
+    """
+    x, y = to_inexact(as_value(a, "linalg.lstsq"), as_value(b, "linalg.lstsq", "b"))
+    t, u = type_of(x), type_of(y)
+    if t.ndim != 2 or u.ndim not in (1, 2) or u.shape[0] != t.shape[0]:
+        raise errors.ShapeError(
+            errors.explain(
+                "linalg.lstsq", "a must be a matrix, and b have as many rows", {"a": t, "b": u}
+            )
+        )
+    tolerance = _cutoff(x, rcond, 1.0)
+    found = pinv(x, tolerance) @ y
+    rest = abs(y - x @ found) ** 2
+    s = svdvals(x)
+    rank = sum(s > tolerance * s[:1], axis=-1)
+    return found, sum(rest, axis=0, keepdims=u.ndim == 1), rank, s
+
+
+__all__ = ["cond", "lstsq", "matrix_rank", "pinv"]
