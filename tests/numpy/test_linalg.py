@@ -160,6 +160,16 @@ def test_empty(shape: tuple[int, ...]) -> None:
     np.testing.assert_array_equal(np.asarray(linalg.det(x)), np.linalg.det(x))
 
 
+def test_tolerances() -> None:
+    x = np.diag([1.0, 0.1, 1e-3])
+    assert linalg.matrix_rank(x, 1e-2) == 2
+    for rtol in (1e-2, np.array([1e-2, 0.5])):
+        y = np.stack([x, x]) if np.ndim(rtol) else x
+        found = nl.jit(linalg.pinv)(y, rtol)
+        np.testing.assert_allclose(np.asarray(found), np.linalg.pinv(y, rtol), atol=1e-12)
+        np.testing.assert_allclose(np.asarray(linalg.pinv(y, rtol)), found, atol=1e-12)
+
+
 def test_failures() -> None:
     assert np.isnan(np.asarray(linalg.cholesky(-np.eye(2)))).any()
     with pytest.raises(errors.ShapeError, match=r"linalg.inv.*square"):

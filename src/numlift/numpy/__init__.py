@@ -15,6 +15,7 @@ from . import (
     elementwise,
     fft,
     files,
+    fitting,
     floats,
     functional,
     grids,
@@ -89,6 +90,9 @@ from .elementwise import (
 )
 from .files import (
     from_dlpack, frombuffer, fromfile, fromiter, fromstring, load, save, savez,
+)
+from .fitting import (
+    polyfit, roots,
 )
 from .floats import (
     angle, conj, conjugate, frexp, i0, imag, iscomplex, iscomplexobj, isfinite, isinf, isnan,
@@ -194,6 +198,7 @@ __all__ += [
 ]
 __all__ += elementwise.__all__
 __all__ += files.__all__
+__all__ += fitting.__all__
 __all__ += floats.__all__
 __all__ += functional.__all__
 __all__ += grids.__all__

@@ -43,6 +43,7 @@ from .gamma import (
     loggamma,
     t,
 )
+from .gaussian import multivariate_normal
 from .keys import (
     PRNGKey,
     clone,

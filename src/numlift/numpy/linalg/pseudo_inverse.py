@@ -11,6 +11,7 @@ from ...api.custom import custom_jvp
 from ...api.library import library
 from ...core.tracing import type_of
 from ...ops.linalg_calls import adjoint, columns, product
+from ...structural.arith import convert
 from ..reductions import max, sum
 from ..selection import where
 from ..util import as_value, to_inexact
@@ -23,7 +24,7 @@ def _cutoff(x: Any, rtol: Any, factor: float) -> Any:
     """The relative tolerance, or machine precision times the longer axis times `factor`."""
     t = type_of(x)
     if rtol is not None:
-        return as_value(rtol, "linalg.pinv", "rtol")
+        return convert(as_value(rtol, "linalg.pinv", "rtol"), np.finfo(t.dtype).dtype)
     eps = np.finfo(t.dtype).eps
     return np.dtype(np.finfo(t.dtype).dtype).type(factor * sorted(t.shape[-2:])[-1] * eps)
 
