@@ -181,11 +181,17 @@ from .sorting import (
 from .taking import (
     ix_, put_along_axis, ravel_multi_index, take, take_along_axis, unravel_index,
 )
+from .tapers import (
+    bartlett, blackman, hamming, hanning,
+)
 from .ufuncs import (
     frompyfunc, ufunc,
 )
 
 __all__: list[str] = ['fft', 'linalg']
+__all__ += [
+    "bartlett", "blackman", "hamming", "hanning",
+]
 __all__ += arithmetic.__all__
 __all__ += choosing.__all__
 __all__ += creation.__all__
