@@ -38,7 +38,8 @@ def section(document: dict[str, Any]) -> str:
         "Best time of a call, or of a process for the start-up cases. The ratio is ours over the",
         f"peer's: below 1 Numlift is faster. {met} of {len(judged)} goals are met. Python",
         f"{document['python']} on {document['machine']}, {versions}.",
-        "`make bench` measures again, `.venv/bin/python scripts/readme_benchmarks.py` writes this table.",
+        "`make bench` measures again, and `.venv/bin/python scripts/readme_benchmarks.py` writes "
+        "this table.",
         "",
         "| case | Numlift | JAX | NumPy | ratio | goal |",
         "|---|---|---|---|---|---|",

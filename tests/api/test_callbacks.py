@@ -352,12 +352,16 @@ def test_io_under_vmap():
     assert seen == [0, 1, 2]
     with pytest.raises(errors.VmapError, match="ordered"):
         nl.vmap(lambda x: io_callback(lambda y: y, x, x, ordered=True))(np.arange(3))
+
     def branch(x):
         return lax.cond(x > 0, lambda: io_callback(lambda y: y, x, x), lambda: x)
+
     with pytest.raises(errors.VmapError, match="branches"):
         nl.vmap(branch)(np.arange(3))
+
     def loop(n):
         return lax.while_loop(lambda i: i < n, lambda i: io_callback(lambda y: y, i, i) + 1, 0)
+
     with pytest.raises(errors.VmapError, match="different steps"):
         nl.vmap(loop)(np.arange(3))
 

@@ -125,7 +125,7 @@ def test_print_once_in_differentiated_loops_and_calls(capsys):
 def test_callback_gets_numpy_arrays_and_anything_else():
     seen = []
     nl.jit(lambda x: nl.debug.callback(lambda *a, **k: seen.append((a, k)), x, "s", b=(x, None)))(1)
-    (args, kwargs), = seen
+    ((args, kwargs),) = seen
     assert type(args[0]) is numpy.ndarray
     assert args[1] == "s"
     assert kwargs["b"][1] is None

@@ -51,9 +51,7 @@ def reference(
         # Groups of the batch become groups of features.
         x = np.concatenate(np.split(x, batch_group_count, 0), 1)
     groups = feature_group_count * batch_group_count
-    sizes = [
-        max((a - b) // s + 1, 0) for a, b, s in zip(x.shape[2:], k.shape[2:], window_strides)
-    ]
+    sizes = [max((a - b) // s + 1, 0) for a, b, s in zip(x.shape[2:], k.shape[2:], window_strides)]
     out = np.zeros((x.shape[0], k.shape[0], *sizes), x.dtype)
     xs, ks = np.split(x, groups, 1), np.split(k, groups, 0)
     for place in product(*map(range, sizes)):

@@ -139,7 +139,7 @@ class _Slow:
     def _fast_key(self, args: Any, kwargs: Any) -> tuple[Any, list[Any]]:
         """The key that the fast path builds, with Python numbers as arrays; and the arrays."""
         leaves, tree = raw_flatten(args[: self.arrays])
-        leaves = [constant(x) if x.__class__ in _NUMBERS else x for x in leaves]
+        leaves = [constant(x) if type(x) in _NUMBERS else x for x in leaves]  # type: ignore[arg-type]
         options = args[self.arrays :]
         if kwargs:
             options += (*kwargs.items(), *map(type, kwargs.values()))

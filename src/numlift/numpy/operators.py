@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.tracing import Value, current
+from ..api.eager import concrete
+from ..core.tracing import EVAL, Value, current
 from ..ops import compare, elementwise
 from ..ops import elementwise_binary as binary
 from ..ops.elementwise import IntegerPow
@@ -34,6 +35,14 @@ def is_operand(x: Any) -> bool:
     )
 
 
+def _apply_with(op: Any, number: Any, x: Any, reflected: bool) -> Any:
+    """``x <op> number`` or the reverse; eagerly the number is an array that is shared."""
+    interpreter = _current()
+    if interpreter is EVAL:
+        number = concrete(number, op.name)
+    return interpreter.apply(op, (number, x) if reflected else (x, number))
+
+
 def _operator(
     op: Any, function: Callable[[Any, Any], Any], kinds: str
 ) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
@@ -48,7 +57,7 @@ def _operator(
             else:
                 number = number_beside(t, other)
                 if number is not None:
-                    return _current().apply(op, (self, number))
+                    return _apply_with(op, number, self, False)
         return function(self, other) if is_operand(other) else NotImplemented
 
     def reflected(self: Any, other: Any) -> Any:
@@ -56,7 +65,7 @@ def _operator(
         if t.kind in kinds:
             number = number_beside(t, other)
             if number is not None:
-                return _current().apply(op, (number, self))
+                return _apply_with(op, number, self, True)
         return function(other, self) if is_operand(other) else NotImplemented
 
     return forward, reflected

@@ -216,7 +216,7 @@ def check_axis(function: str, axis: Any, ndim: int, argument: str = "axis") -> i
             errors.explain(
                 function,
                 f"{argument} {i} is out of range for an array with {ndim} axes",
-                try_=f"{argument} in [{-ndim}, {ndim})" if ndim else "no axis: the array has rank 0",
+                try_=f"{argument} in [{-ndim}, {ndim})" if ndim else "no axis: its rank is 0",
             )
         )
     return i % ndim
