@@ -15,7 +15,6 @@ The environment variable of a flag is ``NUMLIFT_`` and its name in capitals.
 
 from __future__ import annotations
 
-import difflib
 import functools
 import os
 import threading
@@ -203,6 +202,8 @@ def _known(name: str) -> str:
         short = _ALIASES.get(short, short)
     if short in flags or short == "transfer_guard":
         return short
+    import difflib  # only where an error is explained: it takes 5 ms to import
+
     close = difflib.get_close_matches(str(short), [*flags, *_ALIASES, "transfer_guard"], n=1)
     hint = f"\nTry: config.update({close[0]!r}, ...)" if close else ""
     raise _UnknownFlagError(f"config: there is no flag {name!r}{hint}")

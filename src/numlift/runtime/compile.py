@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import re
 import threading
@@ -374,6 +373,8 @@ def _explain(error: Exception, text: str) -> Exception:
     said = str(error)
     option = _OPTION.search(said)
     if option:
+        import difflib  # only where an error is explained: it takes 5 ms to import
+
         close = difflib.get_close_matches(option[1], xla.option_names(), n=1)
         return ValueArgumentError(
             f"compiler_options: XLA has no option {option[1]!r}\n"

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import importlib
-import importlib.metadata
 import importlib.util
 import os
 import pathlib
@@ -104,6 +103,8 @@ def _folders(package: str) -> Iterator[pathlib.Path]:
 
 
 def _version(distribution: str) -> str | None:
+    import importlib.metadata  # brings the email package along: 15 ms that CPU users do not need
+
     try:
         return importlib.metadata.version(distribution)
     except importlib.metadata.PackageNotFoundError:
