@@ -10,6 +10,7 @@ import numlift as nl
 import numlift.numpy as nlp
 from numlift import lax
 from numlift.ad_checkpoint import checkpoint_name
+from numlift.custom_derivatives import linear_call
 
 from . import Sample
 from .slicing import arrays
@@ -177,5 +178,22 @@ SAMPLES: list[Sample] = [
     Sample(
         "psum_scatter", named(lambda v: lax.psum_scatter(v * v, "i")), arrays((3, 3)),
         lambda x: (x * x).sum(0), F, (0,),
+    ),
+    Sample(
+        "platform_dependent",
+        lambda x: lax.platform_dependent(x, default=lambda x: x * x, cpu=lambda x: x * x),
+        arrays((3,)), lambda x: x * x, F, (0,),
+    ),
+    Sample(
+        "linear_call",
+        lambda x, y: linear_call(lambda r, y: r * y, lambda r, ct: r * ct, x, y),
+        arrays((3,), (3,)), lambda x, y: x * y, F, (1,),
+    ),
+    Sample(
+        "custom_linear_solve",
+        lambda d, b: lax.custom_linear_solve(
+            lambda x: (d * d + 1) * x, b, lambda _, b: b / (d * d + 1), symmetric=True
+        ),
+        arrays((3,), (3,)), lambda d, b: b / (d * d + 1), F, (0, 1),
     ),
 ]  # fmt: skip
