@@ -108,7 +108,18 @@ def test_names_in_the_glossary_exist() -> None:
     assert set(words) <= known
 
 
-INSIDE = {"api", "core", "flags", "hlo", "ops", "runtime", "structural", "tools", "transforms"}
+INSIDE = {
+    "api",
+    "autostage",
+    "core",
+    "flags",
+    "hlo",
+    "ops",
+    "runtime",
+    "structural",
+    "tools",
+    "transforms",
+}
 
 
 def test_every_public_module_has_a_page_of_reference() -> None:
@@ -126,4 +137,4 @@ def test_what_the_readme_calls_missing_is_missing() -> None:
         found: object = numlift
         for part in name.split("."):
             found = getattr(found, part, None)
-        assert found is None or name == "numpy.linalg", f"numlift.{name} is there"
+        assert found is None, f"numlift.{name} is there"
