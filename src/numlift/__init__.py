@@ -3,7 +3,7 @@
 >>> import numlift as nl
 >>> import numlift.numpy as np
 >>> print(nl.grad(lambda x: np.sin(x) ** 2)(0.5))
-0.84147096
+0.84147
 """
 
 from __future__ import annotations
