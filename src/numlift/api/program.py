@@ -15,6 +15,7 @@ import numpy as np
 
 from .. import config, errors
 from ..core.graph import Graph
+from ..ops.call import HigherOrder
 from ..runtime import buffers, xla
 from ..runtime.array import Array
 from ..runtime.compile import Executable, compile_module
@@ -362,8 +363,19 @@ def lower_for(
     clean = simplify(graph)
     placements = [*leading, *arguments]
     explicit = use_context_mesh or any(t.sharding is not None for t in graph.out_types)
-    context = config.current().mesh if explicit else None
+    context = (config.current().mesh if explicit else None) or constraint_mesh(clean)
     order, mesh = choose_devices(graph.name, placements, in_shardings, out_shardings, context)
+    asked = constraint_mesh(clean) if mesh is None else None
+    if asked is not None and asked.device_tuple != order:
+        raise errors.DeviceError(
+            errors.explain(
+                graph.name,
+                f"with_sharding_constraint names a mesh of {asked.size} devices, but an argument is "
+                f"committed to {order[0]}",
+                {f"argument {i}": p.type for i, p in enumerate(arguments) if p.committed},
+                try_="nl.device_put(x, NamedSharding(mesh, P())) the arguments first",
+            )
+        )
     plan = Plan(clean, order, mesh)
     plan.committed = any(p.committed for p in placements) or mesh is not None
     used = {a for eq in clean.equations for a in eq.inputs} | set(clean.outputs)
@@ -433,6 +445,20 @@ def choose_devices(
         if config.current().default_device is None or len(p.sharding.device_order) > 1:
             return p.sharding.device_order, None
     return default_sharding().device_order, None
+
+
+def constraint_mesh(graph: Graph) -> Mesh | None:
+    """The mesh that a sharding constraint inside the graph names, if any."""
+    for eq in graph.equations:
+        sharding = getattr(eq.op, "sharding", None)
+        if isinstance(sharding, NamedSharding) and isinstance(sharding.mesh, Mesh):
+            return sharding.mesh
+        if isinstance(eq.op, HigherOrder):
+            for inner in eq.op.graphs():
+                found = constraint_mesh(inner)
+                if found is not None:
+                    return found
+    return None
 
 
 def flat_mesh(order: tuple[Any, ...]) -> Mesh:

@@ -16,7 +16,7 @@ from ..structural.families import batch_first
 from ..structural.shape import broadcast, dropped, reshape
 from ..transforms.jvp import jvp_flat
 from ..transforms.vmap import vmap_graph
-from .reductions import axes_to_one, check_axes
+from .reductions import axes_to_one, check_axes, replicated
 from .shape import Concatenate
 from .slicing import Slice
 
@@ -70,6 +70,10 @@ class Reduce(Op):
 
     def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> list[str]:
         n = len(outs)
+        if ctx.platform == "cpu" and ctx.module.mesh is not None and not ctx.manual:
+            # Collectives of XLA on CPU know sums and extremes, not computations of the user.
+            pairs = list(zip(operands, types, strict=True))
+            operands = [replicated(ctx, x, t) for x, t in pairs[:n]] + operands[n:]
         scalars = [array_type((), t.dtype) for t in types[n:]]
         region = ctx.region(
             [*scalars, *scalars], lambda c, names: c.inline(self.graph, names), scalars

@@ -279,6 +279,12 @@ class ReduceXor(ReduceOr):
 
     hlo = "stablehlo.xor"
 
+    def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> Any:
+        # No collective of XLA on CPU combines partial results by xor.
+        if ctx.platform == "cpu" and ctx.module.mesh is not None and not ctx.manual:
+            operands = [replicated(ctx, operands[0], types[0])]
+        return super().lower(ctx, operands, types, outs)
+
 
 class ArgExtreme(Op):
     """Index of the first greatest or least element along an axis; NaN counts as such.
