@@ -370,8 +370,8 @@ def lower_for(
         raise errors.DeviceError(
             errors.explain(
                 graph.name,
-                f"with_sharding_constraint names a mesh of {asked.size} devices, but an argument is "
-                f"committed to {order[0]}",
+                f"with_sharding_constraint names a mesh of {asked.size} devices, but an argument "
+                f"is committed to {order[0]}",
                 {f"argument {i}": p.type for i, p in enumerate(arguments) if p.committed},
                 try_="nl.device_put(x, NamedSharding(mesh, P())) the arguments first",
             )
