@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..api.sharding import with_sharding_constraint
 from . import linalg
 from .arithmetic import (
     add,

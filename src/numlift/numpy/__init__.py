@@ -183,6 +183,7 @@ from .taking import (
 )
 from .tapers import (
     bartlett, blackman, hamming, hanning,
+    kaiser,
 )
 from .ufuncs import (
     frompyfunc, ufunc,

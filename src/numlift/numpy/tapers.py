@@ -7,7 +7,9 @@ from typing import Any
 import numpy as host
 
 from .. import config
+from .arithmetic import multiply
 from .creation import asarray
+from .floats import i0
 
 
 def _window(values: Any) -> Any:
@@ -55,4 +57,20 @@ def hanning(M: int) -> Any:
     return _window(host.hanning(M))
 
 
-__all__ = ["bartlett", "blackman", "hamming", "hanning"]
+def kaiser(M: int, beta: Any) -> Any:
+    """``I0(beta sqrt(1 - (2 n / (M - 1) - 1)^2)) / I0(beta)``; empty if M < 1.
+
+    Differentiable in `beta`.
+
+    Example:
+        >>> print(kaiser(3, 2.0).round(3))
+        [0.439 1.    0.439]
+    """
+    if M <= 1:
+        return _window(host.ones(max(M, 0)))
+    place = host.arange(M) * 2.0 / (M - 1) - 1.0
+    height = _window(host.sqrt(host.maximum(1.0 - place * place, 0.0)))
+    return i0(multiply(beta, height)) / i0(beta)
+
+
+__all__ = ["bartlett", "blackman", "hamming", "hanning", "kaiser"]
