@@ -91,6 +91,8 @@ WITHOUT_ROW = {
     "random": "random numbers have no oracle: tests/random",
     "callback": "they call the host: tests/api/test_callbacks.py",
     "resharding": "they change placements only: tests/sharding",
+    "checks": "they raise: tests/api/test_checkify.py",
+    "operation": "calls of exported programs: tests/export",
 }
 NOT_USED_ALONE = {
     # Made by derivatives, batching, lowering or dead ends of tracing only.
