@@ -117,7 +117,7 @@ def _lower_grad(lib: Lib) -> Timed:
 # --- calling a compiled function
 
 
-@case("dispatch/jit, 1 array", goal=1.2)
+@case("dispatch/jit, 1 array", goal=1.15)
 def _dispatch_one(lib: Lib) -> Timed:
     f, x = lib.top.jit(lambda x: x + 1.0), lib.np.ones(3)
     return lambda: f(x).block_until_ready()
@@ -143,7 +143,7 @@ def _dispatch_ten(lib: Lib) -> Timed:
     return lambda: f(*xs).block_until_ready()
 
 
-@case("dispatch/jit, dict of 100 leaves in and out", goal=1.0)
+@case("dispatch/jit, dict of 100 leaves in and out", goal=0.95)
 def _dispatch_dict(lib: Lib) -> Timed:
     f = lib.top.jit(lambda tree: {key: leaf + 1.0 for key, leaf in tree.items()})
     tree = {f"p{i}": lib.np.ones(3) * i for i in range(100)}
