@@ -12,7 +12,7 @@ def _first_op(lib: Lib) -> Callable[[], object]:
     return lambda: lib.ready(lib.np.ones(3) + 1.0)
 
 
-case("start/import and first op, cold cache", goal=0.6, cache="cold")(_first_op)
+case("start/import and first op, cold cache", goal=0.5, cache="cold")(_first_op)
 case("start/import and first op, warm cache", goal=0.5, cache="warm")(_first_op)
 
 
