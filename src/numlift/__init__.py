@@ -11,7 +11,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from . import autostage, errors, lax, numpy, tree
+from . import errors, lax, numpy, tree
 from ._version import __version__
 from .api.autodiff import grad, jvp, linearize, value_and_grad, vjp
 from .api.caches import clear_caches, live_arrays
@@ -86,6 +86,7 @@ from .sharding import (
 remat = checkpoint
 _LAZY = (
     "ad_checkpoint",
+    "autostage",
     "checkpoint_policies",
     "custom_batching",
     "custom_derivatives",

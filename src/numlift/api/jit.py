@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -113,6 +114,8 @@ def jit(
             errors.explain("jit", f"{name_of(fun)} is a coroutine or generator function")
         )
     if autostage:
+        if not _rewrite:
+            importlib.import_module("numlift.autostage")  # enters itself by set_autostage
         fun = _rewrite[0](fun)
     if device is not None and backend is not None:
         raise errors.ValueArgumentError(
