@@ -117,13 +117,7 @@ def jit(
         if not _rewrite:
             importlib.import_module("numlift.autostage")  # enters itself by set_autostage
         fun = _rewrite[0](fun)
-    if device is not None and backend is not None:
-        raise errors.ValueArgumentError(
-            errors.explain("jit", "give device or backend, not both", try_="jit(f, device=device)")
-        )
-    if device is not None or backend is not None:
-        place = to_sharding(device if device is not None else devices(backend)[0], "jit")
-        in_shardings = place if in_shardings is None else in_shardings
+    in_shardings = _placed(in_shardings, device, backend)
     statics = Statics(fun, static_argnums, static_argnames)
     options = {
         "in_shardings": in_shardings,
@@ -138,6 +132,17 @@ def jit(
     info = Jitted(fun, statics, options)
     made = make_jitted(info)
     return attach_stages(made, info)
+
+
+def _placed(in_shardings: Any, device: Any, backend: str | None) -> Any:
+    """in_shardings, or where `device` or `backend` puts the arguments."""
+    if device is not None and backend is not None:
+        raise errors.ValueArgumentError(
+            errors.explain("jit", "give device or backend, not both", try_="jit(f, device=device)")
+        )
+    if in_shardings is not None or (device is None and backend is None):
+        return in_shardings
+    return to_sharding(device if device is not None else devices(backend)[0], "jit")
 
 
 def _integers(x: Any) -> tuple[int, ...]:
