@@ -11,6 +11,7 @@ import numlift.numpy as nlp
 from numlift import lax
 from numlift.ad_checkpoint import checkpoint_name
 from numlift.custom_derivatives import linear_call
+from numlift.memory import Space
 
 from . import Sample
 from .slicing import arrays
@@ -183,6 +184,11 @@ SAMPLES: list[Sample] = [
         "platform_dependent",
         lambda x: lax.platform_dependent(x, default=lambda x: x * x, cpu=lambda x: x * x),
         arrays((3,)), lambda x: x * x, F, (0,),
+    ),
+    Sample(
+        "place",
+        lambda x: nl.device_put(nl.device_put(x * x, Space.Host), Space.Device) * x,
+        arrays((3,)), lambda x: x * x * x, F, (0,),
     ),
     Sample(
         "linear_call",

@@ -6,12 +6,12 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .. import config
+from .. import config, errors
 from ..core.graph import Graph
 from ..core.tracing import apply, type_of
 from ..ops.conv import ConvGeneralDilated
 from ..ops.dot import DotGeneral
-from ..ops.remat import Checkpoint, Name, Policy
+from ..ops.remat import Checkpoint, Name, Offload, Policy
 from ..tree import tree_flatten, tree_map, tree_unflatten
 from .autodiff import as_operand, linearize
 from .door import door
@@ -135,9 +135,9 @@ def save_anything_except_these_names(*names: str) -> Policy:
 
 
 def save_from_both_policies(first: Policy, second: Policy) -> Policy:
-    """Keep what either policy keeps."""
+    """Keep what either policy keeps; where they differ in the memory, as the first says."""
 
-    def policy(op: Any, *types: Any, **params: Any) -> bool:
+    def policy(op: Any, *types: Any, **params: Any) -> bool | Offload:
         return first(op, *types, **params) or second(op, *types, **params)
 
     return policy
@@ -150,16 +150,64 @@ def save_and_offload_only_these_names(
     offload_src: str,
     offload_dst: str,
 ) -> Policy:
-    """Keep named values; those to offload are kept in device memory where there is no other.
+    """Keep named values, some of them in another memory, from where the backward pass copies them.
 
-    CPU devices have one memory, so offloading changes nothing there.
+    XLA for GPUs and TPUs moves such values to the memory and back while other work goes on. On CPU
+    a gradient that is compiled as a whole keeps them in its only memory: nothing is gained there.
+
+    Args:
+        names_which_can_be_saved: names (`checkpoint_name`) of values to keep on the device.
+        names_which_can_be_offloaded: names of values to keep in `offload_dst`.
+        offload_src: the memory that programs compute in: ``"device"``.
+        offload_dst: the memory to keep values in: ``"pinned_host"``.
+
+    Raises:
+        ValueArgumentError: a name is in both lists.
+        ShardingError: when the gradient is compiled: the devices have no such memory.
+
+    Example:
+        >>> import numlift as nl
+        >>> policy = nl.checkpoint_policies.save_and_offload_only_these_names(
+        ...     names_which_can_be_saved=[], names_which_can_be_offloaded=["hidden"],
+        ...     offload_src="device", offload_dst="pinned_host")
+        >>> def f(x):
+        ...     h = nl.ad_checkpoint.checkpoint_name(nl.numpy.sin(x), "hidden")
+        ...     return nl.numpy.sin(h)
+        >>> print(nl.grad(nl.checkpoint(f, policy=policy))(1.0))
+        0.36003947
     """
-    return save_only_these_names(*names_which_can_be_saved, *names_which_can_be_offloaded)
+    saved = frozenset(names_which_can_be_saved)
+    moved = frozenset(names_which_can_be_offloaded)
+    if saved & moved:
+        raise errors.ValueArgumentError(
+            errors.explain(
+                "save_and_offload_only_these_names",
+                f"names are in both lists: {sorted(saved & moved)}",
+                {"names_which_can_be_saved": sorted(saved)},
+                try_="each name in one list",
+            )
+        )
+    offload = Offload(offload_src, offload_dst)
+
+    def policy(op: Any, *types: Any, **params: Any) -> bool | Offload:
+        if not isinstance(op, Name):
+            return False
+        return offload if op.tag in moved else op.tag in saved
+
+    return policy
 
 
 def offload_dot_with_no_batch_dims(offload_src: str, offload_dst: str) -> Policy:
-    """Keep products without batch axes (in device memory where there is no other)."""
-    return dots_with_no_batch_dims_saveable
+    """Keep matrix products without batch axes in another memory.
+
+    See `save_and_offload_only_these_names` for what the arguments mean and what devices do.
+    """
+    offload = Offload(offload_src, offload_dst)
+
+    def policy(op: Any, *types: Any, **params: Any) -> bool | Offload:
+        return offload if dots_with_no_batch_dims_saveable(op) else False
+
+    return policy
 
 
 # ---- looking at residuals --------------------------------------------------------------------

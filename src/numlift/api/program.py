@@ -15,11 +15,14 @@ import numpy as np
 
 from .. import config, errors
 from ..core.graph import Graph
+from ..core.source import describe
 from ..ops.call import HigherOrder
+from ..ops.placing import fetch_inputs, result_memories
 from ..runtime import buffers, xla
 from ..runtime.array import Array
 from ..runtime.compile import Executable, compile_module
 from ..runtime.guards import guard
+from ..runtime.memories import check_kind, other_kind
 from ..runtime.placement import (
     Placement,
     default_sharding,
@@ -272,6 +275,7 @@ class Plan:
         "placements",
         "targets",
         "out_shardings",
+        "out_memories",
         "committed",
         "callbacks",
         "located_text",
@@ -283,6 +287,7 @@ class Plan:
         self.placements: list[Placement] = []
         self.targets: list[Placement] = []
         self.out_shardings: list[Any] = []
+        self.out_memories: list[str | None] = []
         self.committed = False
         self.callbacks: list[Any] = []
         self.located_text = ""
@@ -343,7 +348,9 @@ class Plan:
             sharding = self.out_shardings[i]
             if sharding is None:
                 hlo = found[i] if found else None
-                sharding = sharding_from_hlo(hlo, self.order, t.physical.ndim, self.mesh)
+                sharding = sharding_from_hlo(
+                    hlo, self.order, t.physical.ndim, self.mesh, self.out_memories[i]
+                )
             results.append(placement(sharded_type(t, sharding), sharding, self.committed))
         return results
 
@@ -389,10 +396,18 @@ def lower_for(
     wanted = [None] * n + list(in_shardings or [None] * len(arguments))
     plan.placements = [placements[i] for i in kept]
     plan.targets = [target(placements[i], order, mesh, wanted[i]) for i in kept]
+    in_memories = [other_kind(p.sharding) for p in plan.targets]
+    if any(in_memories):
+        clean = mark_clean(fetch_inputs(clean, in_memories))
     plan.graph = clean
+    left = result_memories(clean)
     plan.out_shardings = [
-        out_sharding(t, order, mesh, out_shardings[i] if out_shardings else None)
+        out_sharding(t, order, mesh, out_shardings[i] if out_shardings else None, left[i])
         for i, t in enumerate(clean.out_types)
+    ]
+    plan.out_memories = [
+        kind if s is None else other_kind(s)
+        for s, kind in zip(plan.out_shardings, left, strict=True)
     ]
     gifts = match_donated(clean, [kept.index(n + i) for i in donated if n + i in kept], mesh)
     text, module = lower_graph(
@@ -402,7 +417,12 @@ def lower_for(
         in_shardings=[p.sharding for p in plan.targets],
         out_shardings=plan.out_shardings,
         donated=gifts,
+        in_memories=in_memories,
+        out_memories=plan.out_memories,
     )
+    named = dict.fromkeys(filter(None, plan.out_memories)) | module.memory_kinds
+    for kind, source in named.items():
+        check_kind("memory", kind, order[0], describe(source) if source is not None else None)
     plan.callbacks, plan.located_text = module.callbacks, module.located_text
     return text, plan
 
@@ -482,22 +502,29 @@ def target(have: Placement, order: tuple[Any, ...], mesh: Mesh | None, wanted: A
     if sharding.device_order == order:
         ndim = have.type.physical.ndim
         hlo = hlo_sharding(sharding, ndim)
-        named = sharding_from_hlo(hlo, order, ndim, mesh)
+        named = sharding_from_hlo(hlo, order, ndim, mesh, sharding.memory_kind)
         if isinstance(named, NamedSharding):
             return placement(have.type, named, True)
     return placement(have.type, NamedSharding(mesh, PartitionSpec()), True)
 
 
-def out_sharding(t: Any, order: tuple[Any, ...], mesh: Mesh | None, wanted: Any) -> Any:
-    """Sharding of a result: as asked, as its type says, or None: the compiler's choice."""
+def out_sharding(
+    t: Any, order: tuple[Any, ...], mesh: Mesh | None, wanted: Any, kind: str | None = None
+) -> Any:
+    """Sharding of a result: as asked, as its type says, or None: the compiler's choice.
+
+    `kind` is the memory that the program leaves it in.
+    """
     if wanted is not None:
         return wanted
     if mesh is None:
-        return SingleDeviceSharding(order[0])
+        return SingleDeviceSharding(order[0], memory_kind=kind)
     if t.sharding is not None:
-        return NamedSharding(mesh, t.sharding.spec)
+        return NamedSharding(mesh, t.sharding.spec, memory_kind=kind)
     if mesh.are_all_axes_explicit:
-        return NamedSharding(mesh, PartitionSpec())  # what a type without sharding says
+        return NamedSharding(
+            mesh, PartitionSpec(), memory_kind=kind
+        )  # what a type without sharding says
     return None
 
 

@@ -6,7 +6,9 @@ from typing import Any
 
 from .. import config, errors
 from ..core.tracing import Tracer, apply, type_of
+from ..ops.placing import DEVICE, Place
 from ..ops.resharding import Constrain, Reshard
+from ..runtime.memories import Space
 from ..runtime.placement import sharded_type
 from ..runtime.transfer import device_put, set_tracer_put, to_sharding
 from ..sharding.named import NamedSharding
@@ -51,6 +53,9 @@ def _named(function: str, place: Any) -> Any:
 def _inside(function: str, x: Any, place: Any) -> Any:
     """Pin the sharding of a traced value."""
     sharding = _named(function, place)
+    kind = sharding.memory_kind if function != "device_put" else None
+    if kind is not None:
+        x = apply(Place.of(kind), x)
     if not isinstance(sharding, NamedSharding):
         return x  # one device: the program already runs there, or compiling reports the conflict
     _check_divides(function, x, sharding)
@@ -117,7 +122,11 @@ def typeof(x: Any) -> Any:
 
 
 def _put_tracer(x: Any, sharding: Any) -> Any:
-    return x if sharding is None else _inside("device_put", x, sharding)
+    if sharding is None or sharding is Space.Any:
+        return x
+    if isinstance(sharding, Space):
+        return apply(Place.of(sharding.kind), x)
+    return apply(Place.of(sharding.memory_kind or DEVICE), _inside("device_put", x, sharding))
 
 
 set_tracer_put(_put_tracer)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..core.graph import Equation, Graph, Literal, Var
 from ..core.op import Linear, Op
@@ -15,8 +15,22 @@ from ..transforms.linearize import LinearizedGraph, linearize_graph
 from ..transforms.transpose import transpose_graph
 from .call import Call, call_of
 from .elementwise_misc import optimization_barrier
+from .placing import Place
 
-Policy = Callable[..., bool]
+
+class Offload(NamedTuple):
+    """Answer of a policy: keep the result in another memory.
+
+    Attributes:
+        src: the memory that the program computes in, where the value is brought back to.
+        dst: the memory to keep it in, such as ``"pinned_host"``.
+    """
+
+    src: str
+    dst: str
+
+
+Policy = Callable[..., "bool | Offload"]
 
 
 class Name(Structural):
@@ -45,8 +59,8 @@ class Checkpoint(Call):
     """Apply a graph; of its inner values a gradient keeps only those that `policy` names.
 
     Attributes:
-        policy: (operation, *input types, **its parameters) -> whether to keep its results; None
-            keeps nothing.
+        policy: (operation, *input types, **its parameters) -> whether to keep its results, or an
+            `Offload` that says where; None keeps nothing.
         prevent_cse: keep XLA from merging the second computation with the first.
     """
 
@@ -111,10 +125,20 @@ def _split(
     parts = linearize_graph(graph, active)
     primal, n = parts.primal, len(graph.outputs)
     kept, needed = plan_recomputation(primal, primal.outputs[n:], policy)
+    away = [Var(v.type) if where else v for v, where in kept.items()]
+    origin = {v: eq.source for eq in primal.equations for v in eq.outputs}
+    moved = [(v, u, w) for (v, w), u in zip(kept.items(), away, strict=True) if w]
+    out = [Equation(Place.of(w.dst), [v], [u], origin.get(v)) for v, u, w in moved]
+    back = [Equation(Place.of(w.src), [u], [v], origin.get(v)) for v, u, w in moved]
     forward = Graph(
-        primal.inputs, primal.equations, [*primal.outputs[:n], *kept], f"{graph.name}_forward"
+        primal.inputs,
+        [*primal.equations, *out],
+        [*primal.outputs[:n], *away],
+        f"{graph.name}_forward",
     )
-    again = Graph([*primal.inputs, *kept], needed, primal.outputs[n:], f"{graph.name}_again")
+    again = Graph(
+        [*primal.inputs, *away], [*back, *needed], primal.outputs[n:], f"{graph.name}_again"
+    )
 
     def run(*args: Any) -> list[Any]:
         m, k = len(primal.inputs), len(primal.inputs) + len(kept)
@@ -131,14 +155,18 @@ def _split(
 
 def plan_recomputation(
     graph: Graph, wanted: Sequence[Any], policy: Policy | None
-) -> tuple[list[Var], list[Equation]]:
+) -> tuple[dict[Var, Offload | None], list[Equation]]:
     """Values to keep, and the equations that compute `wanted` again from them and the inputs."""
-    keep: set[Any] = {v for eq in graph.equations if eq.op.effects for v in eq.outputs}
+    keep: dict[Any, Offload | None] = {
+        v: None for eq in graph.equations if eq.op.effects for v in eq.outputs
+    }
     if policy is not None:
         for eq in graph.equations:
             fields = {f: getattr(eq.op, f) for f in eq.op.fields}
-            if policy(eq.op, *[a.type for a in eq.inputs], **fields):
-                keep.update(eq.outputs)
+            answer = policy(eq.op, *[a.type for a in eq.inputs], **fields)
+            if answer:
+                where = answer if isinstance(answer, Offload) else None
+                keep.update(dict.fromkeys(eq.outputs, where))
     used = {a for a in wanted if type(a) is not Literal}
     kept = [v for v in dict.fromkeys(wanted) if v in keep]
     needed = []
@@ -153,4 +181,4 @@ def plan_recomputation(
         used.update(a for a in eq.inputs if type(a) is not Literal)
     needed.reverse()
     defined = {v for eq in needed for v in eq.outputs}
-    return [v for v in kept if v not in defined], needed
+    return {v: keep[v] for v in kept if v not in defined}, needed

@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import config, tree
 from ..core.dtypes import KeyDType, canonicalize_dtype, is_python_scalar, python_scalar_dtype
+from ..core.integers import integer_overflow
 from ..core.tracing import Tracer
 from ..core.types import ArrayType, array_type
 from ..errors import (
@@ -28,7 +29,14 @@ from ..sharding.spec import PartitionSpec
 from . import buffers, xla
 from .array import Array
 from .guards import guard
-from .placement import Placement, default_placement, placement, sharded_type
+from .memories import Space
+from .placement import (
+    Placement,
+    default_placement,
+    default_sharding,
+    placement,
+    sharded_type,
+)
 
 _SCALARS = frozenset({bool, int, float, complex})
 
@@ -156,7 +164,7 @@ def host_value(x: Any, type: Any) -> tuple[np.ndarray, ArrayType]:
         return value, array_type(value.shape, dtype)
     if x.__class__ in _SCALARS or is_python_scalar(x):
         dtype = python_scalar_dtype(x.__class__)
-        return np.asarray(x, dtype), array_type((), dtype, not isinstance(x, bool))
+        return _as_numpy(x, dtype), array_type((), dtype, not isinstance(x, bool))
     value = _as_numpy(x, None)
     dtype = canonicalize_dtype(value.dtype)
     if dtype != value.dtype:
@@ -181,6 +189,8 @@ def _as_numpy(x: Any, dtype: Any) -> np.ndarray:
             value = np.asarray(x)
             return value if dtype is None or value.dtype == dtype else _cast(value, dtype)
         return np.asarray(x, dtype)
+    except OverflowError:
+        raise integer_overflow("asarray", x, dtype or python_scalar_dtype(int)) from None
     except ValueError as error:
         if "inhomogeneous" not in str(error):
             raise
@@ -210,8 +220,8 @@ def constant(x: bool | int | float | complex, sharding: Sharding | None = None) 
     The same scalar gives the same array, so operands of eager calls cost one look-up.
     """
     sign = 0.0
-    if not x and x.__class__ in (float, complex):
-        # -0.0 == 0.0, but they are different constants.
+    if x.__class__ is complex or (not x and x.__class__ is float):
+        # -0.0 == 0.0, but they are different constants, also as a part of a complex number.
         sign = math.copysign(1, x.real) + 2 * math.copysign(1, x.imag)
     return _constant(x, sign, config.current(), sharding)
 
@@ -272,14 +282,19 @@ def put(x: Any, place: Any = None, may_alias: bool | None = None, donate: bool =
 
     Args:
         x: anything that `as_array` takes; traced values go to the hook of `set_tracer_put`.
-        place: device, `Sharding` or `PartitionSpec`; None leaves arrays where they are.
+        place: device, `Sharding`, `PartitionSpec` or `memory.Space`; None leaves arrays where they
+            are.
         may_alias: False forces a copy; None and True share memory where that is safe.
         donate: True ends the life of `x`, so that its memory can be used.
     """
     if isinstance(x, Tracer):
         if _put_tracer is None:
             raise _no_tracer("device_put", x)
-        return _put_tracer(x, None if place is None else to_sharding(place))
+        if place is None or isinstance(place, Space):
+            return _put_tracer(x, place)
+        return _put_tracer(x, to_sharding(place))
+    if isinstance(place, Space):
+        place = _in_space(x, place)
     if not isinstance(x, Array):
         return as_array(x, None, place, may_alias=may_alias is True, explicit=True)
     if place is None:
@@ -287,6 +302,13 @@ def put(x: Any, place: Any = None, may_alias: bool | None = None, donate: bool =
     else:
         target = placed(x.type, place)
     return _move(x, target, may_alias, donate)
+
+
+def _in_space(x: Any, space: Space) -> Sharding | None:
+    """Where `x` is, in a memory of its devices."""
+    if space is Space.Any:
+        return None
+    return (x.sharding if isinstance(x, Array) else default_sharding()).with_memory_kind(space.kind)
 
 
 def _move(x: Array, target: Placement, may_alias: bool | None, donate: bool) -> Array:
@@ -322,7 +344,7 @@ def to_host(x: Any) -> Any:
 
 
 def _is_place(x: Any) -> bool:
-    return x is None or isinstance(x, (Sharding, PartitionSpec, xla.Device))
+    return x is None or isinstance(x, (Sharding, PartitionSpec, xla.Device, Space))
 
 
 def device_put(
@@ -338,8 +360,9 @@ def device_put(
     Args:
         x: tree of arrays, NumPy arrays and scalars.
         device: a device, a `Sharding`, or a `PartitionSpec` on the current mesh, for all leaves;
-            or a tree of these that is a prefix of `x`. None leaves arrays where they are and puts
-            other values on the default device, uncommitted.
+            or a `memory.Space`: memory of the host or of the device, on the devices where the
+            values are; or a tree of these that is a prefix of `x`. None leaves arrays where they
+            are and puts other values on the default device, uncommitted.
         src: where the values are now; only checked, since arrays know it themselves.
         donate: True (or a prefix tree of booleans) ends the life of the arrays in `x`.
         may_alias: False (or a prefix tree) forces copies; None and True let results share memory
@@ -350,7 +373,8 @@ def device_put(
         The tree with committed arrays (uncommitted where `device` is None).
 
     Raises:
-        ShardingError: a sharding does not divide a shape evenly, or a spec has no mesh.
+        ShardingError: a sharding does not divide a shape evenly, a spec has no mesh, or the devices
+            have no such memory.
         ValueArgumentError: both donate and `may_alias=True`.
 
     Example:

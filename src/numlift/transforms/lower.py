@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..core.graph import Atom, Equation, Graph, Literal
@@ -103,10 +103,13 @@ def function_text(
     module: Module,
     graph: Graph,
     in_attributes: Sequence[str] = (),
-    out_attributes: Sequence[str] = (),
+    out_attributes: Callable[[], Sequence[str]] | None = None,
     path: str = "",
 ) -> tuple[str, str]:
-    """Signature and body of a function that computes `graph`."""
+    """Signature and body of a function that computes `graph`.
+
+    `out_attributes` is called after the body was written.
+    """
     builder = Lowering(module)
     builder.path = path
     names = [f"%arg{i}" for i in range(len(graph.inputs))]
@@ -115,7 +118,7 @@ def function_text(
     ins = ", ".join(
         f"{n}: {t.mlir}{a}" for n, t, a in zip(names, graph.in_types, pads, strict=True)
     )
-    out_pads = out_attributes or [""] * len(results)
+    out_pads = out_attributes() if out_attributes is not None else [""] * len(results)
     outs = ", ".join(f"{t.mlir}{a}" for t, a in zip(graph.out_types, out_pads, strict=True))
     end = "return"
     if results:
@@ -131,6 +134,8 @@ def lower_graph(
     in_shardings: Sequence[Any] | None = None,
     out_shardings: Sequence[Any] | None = None,
     donated: dict[int, int | None] | None = None,
+    in_memories: Sequence[str | None] | None = None,
+    out_memories: Sequence[str | None] | None = None,
 ) -> tuple[str, Module]:
     """The StableHLO module whose main function computes `graph`.
 
@@ -140,6 +145,7 @@ def lower_graph(
         mesh: the mesh for programs over several devices, else None.
         in_shardings, out_shardings: one `NamedSharding` or None (left to XLA) each.
         donated: donated input -> output that must take over its memory, or None for any.
+        in_memories, out_memories: one name of a memory, or None for the default one, each.
 
     Returns:
         The text, and the module, whose `located_text` also says where operations come from.
@@ -148,9 +154,18 @@ def lower_graph(
     if mesh is not None:
         module.mesh = mesh
         module.mesh_text = sdy_text(mesh)
-    in_attributes = _attributes(graph.in_types, in_shardings, mesh, donated or {})
-    out_attributes = _attributes(graph.out_types, out_shardings, mesh, {})
+    in_attributes = _attributes(graph.in_types, in_shardings, mesh, donated or {}, in_memories)
+    for kind in in_memories or ():
+        if kind is not None:
+            module.memory_kinds[kind] = None
     path = f"jit({graph.name})/"
+
+    def out_attributes() -> list[str]:
+        kinds = out_memories
+        if module.memory_kinds:  # then a result without one might follow its operand
+            kinds = [k or "device" for k in out_memories or [None] * len(graph.outputs)]
+        return _attributes(graph.out_types, out_shardings, mesh, {}, kinds)
+
     signature, body = function_text(module, graph, in_attributes, out_attributes, path)
     text = module.text(f"func.func public @main{signature} {{\n{body}\n}}")
     module.located_text = text
@@ -167,6 +182,7 @@ def _attributes(
     shardings: Sequence[Any] | None,
     mesh: Any,
     donated: dict[int, int | None],
+    memories: Sequence[str | None] | None,
 ) -> list[str]:
     texts = []
     for i, t in enumerate(types):
@@ -181,5 +197,7 @@ def _attributes(
                 if target is None
                 else f"tf.aliasing_output = {target} : i32"
             )
+        if memories is not None and memories[i] is not None:
+            found.append(f'mhlo.memory_kind = "{memories[i]}"')
         texts.append(f" {{{', '.join(found)}}}" if found else "")
     return texts
