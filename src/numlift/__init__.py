@@ -90,6 +90,7 @@ _LAZY = (
     "checkpoint_policies",
     "custom_batching",
     "custom_derivatives",
+    "memory",
     "random",
     "nn",
     "debug",
