@@ -303,3 +303,44 @@ def test_x64(enable_x64: None) -> None:
 def test_explicit_64_bits_warn_when_truncated() -> None:
     with pytest.warns(UserWarning, match="truncated"):
         assert np.zeros(2, "float64").dtype == "float32"
+
+
+KEYS = nl.random.split(nl.random.key(0), 3)
+
+
+@pytest.mark.parametrize(
+    "make, word",
+    [
+        (lambda: np.zeros_like(KEYS), 0),
+        (lambda: np.ones_like(KEYS), 1),
+        (lambda: np.empty_like(KEYS), 0),
+        (lambda: np.full_like(KEYS, 7), 7),
+        (lambda: np.zeros(3, KEYS.dtype), 0),
+        (lambda: np.empty(3, KEYS.dtype), 0),
+        (lambda: np.ones(3, KEYS.dtype), 1),
+        (lambda: np.full(3, 7, KEYS.dtype), 7),
+        (lambda: nl.vmap(np.zeros_like)(KEYS), 0),
+        (lambda: nl.jit(lambda k: nl.lax.full_like(k, 7))(KEYS), 7),
+        (lambda: nl.lax.full((3,), 7, KEYS.dtype), 7),
+        (lambda: nl.lax.empty((3,), KEYS.dtype), 0),
+        (lambda: np.zeros_like(nl.ShapeDtypeStruct((3,), KEYS.dtype)), 0),
+    ],
+)
+def test_arrays_of_keys_are_filled_in_their_words(make: Any, word: int) -> None:
+    made = make()
+    assert made.dtype == KEYS.dtype and made.shape == (3,)
+    assert (nl.random.key_data(made) == word).all()
+
+
+def test_keys_fill_arrays_of_keys() -> None:
+    for made in (np.full_like(KEYS, KEYS[1]), nl.lax.full_like(KEYS, KEYS[1])):
+        assert (nl.random.key_data(made) == nl.random.key_data(KEYS[1])).all()
+    with pytest.raises(errors.DTypeError, match="keys"):
+        np.pad(KEYS, 1)
+    assert np.pad(KEYS, 1, mode="edge").shape == (5,)
+
+
+def test_a_step_of_zero() -> None:
+    for step in (0, 0.0):
+        with pytest.raises(ZeroDivisionError, match="arange: step is 0"):
+            np.arange(1, 5, step)

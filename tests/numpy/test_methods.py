@@ -266,3 +266,9 @@ def test_lists_are_compared_by_element():
 def test_complex_numbers_are_not_real_ones():
     with pytest.raises(TypeError, match=r"x\.real"):
         float(np.array(1 + 2j))
+
+
+def test_reshape_without_sizes_is_rank_0():
+    assert np.array(3).reshape().shape == np.ones((1, 1)).reshape().shape == ()
+    with pytest.raises(errors.ShapeError, match="3 elements"):
+        np.ones(3).reshape()

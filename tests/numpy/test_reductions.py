@@ -159,3 +159,9 @@ def test_errors_are_numpys():
 def test_initial_is_one_number(name):
     with pytest.raises(errors.ShapeError, match="initial must be one number"):
         getattr(lnp, name)(lnp.ones((2, 3)), initial=lnp.ones(3))
+
+
+@pytest.mark.parametrize("name", ["sum", "mean", "any", "std", "nansum", "prod"])
+def test_where_must_be_bools(name: str) -> None:
+    with pytest.raises(errors.DTypeError, match=f"{name}: where must be bools, not int32"):
+        getattr(np, name)(lnp.ones(3), where=lnp.array([1, 0, 1]))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import numlift as nl
+from numlift import errors
 from numlift.errors import ArgumentError, DeviceError, DTypeError, ShardingError
 from numlift.runtime.devices import devices
 from numlift.runtime.dlpack import from_dlpack, to_dlpack
@@ -107,3 +108,12 @@ def test_refuses():
         as_array(1.0).__dlpack__(dl_device=(2, 0))
     with pytest.raises(DTypeError):
         from_dlpack(np.array(["a"]))
+
+
+def test_what_dlpack_cannot_do():
+    with pytest.raises(errors.DTypeError, match="DLPack has no int4"):
+        nl.numpy.ones(3, "int4").__dlpack__()
+    with pytest.raises(errors.ValueArgumentError, match="no streams on CPU"):
+        nl.numpy.ones(3).__dlpack__(stream=5)
+    a = nl.numpy.arange(3, dtype="bfloat16")
+    assert nl.numpy.from_dlpack(a).tolist() == [0, 1, 2]  # NumPy itself has no bfloat16 there

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import config, errors
+from ..core.exact import exact, is_ambiguous
 from ..core.tracing import EVAL, Tracer, Value, current, leaked
 from ..runtime import xla
 from ..runtime.array import Array
@@ -53,8 +54,9 @@ def library(arrays: int = 1) -> Callable[[Callable[..., Any]], Callable[..., Any
                 leaves, tree = raw_flatten(args[:arrays])
                 options = args[arrays:]
                 if kwargs:
-                    options += (*kwargs.items(), *map(type, kwargs.values()))
-                key = (tree, _state(), options, *map(type, options), *[x.placement for x in leaves])
+                    options += (*kwargs.items(),)
+                kinds = map(type, raw_flatten(options)[0])
+                key = (tree, _state(), options, *kinds, *[x.placement for x in leaves])
                 entry = entries[key]
                 buffers = [x.buffer for x in leaves]
             except (KeyError, AttributeError, TypeError, ValueError):
@@ -104,7 +106,7 @@ class _Slow:
                     return self.function(*args, **kwargs)
                 leaves[i] = as_array(x)
         placements = [x.placement for x in leaves]
-        key: tuple[Any, ...] = ("slow", tree, state, options, *placements)
+        key: tuple[Any, ...] = ("slow", tree, state, exact(options), *placements)
         entry = self.entries.get(key)
         if entry is None:
             entry = self._compile(tree, leaves, options, placements)
@@ -142,9 +144,10 @@ class _Slow:
         leaves = [constant(x) if type(x) in _NUMBERS else x for x in leaves]  # type: ignore[arg-type]
         options = args[self.arrays :]
         if kwargs:
-            options += (*kwargs.items(), *map(type, kwargs.values()))
+            options += (*kwargs.items(),)
+        kinds = map(type, raw_flatten(options)[0])
         placements = [x.placement for x in leaves]
-        return (tree, _state(), options, *map(type, options), *placements), leaves
+        return (tree, _state(), options, *kinds, *placements), leaves
 
     def _known(self, args: Any, kwargs: Any) -> tuple[Entry, list[Any]] | None:
         """Entry and arrays of a call with arrays and Python numbers only, if it is in the table."""
@@ -160,8 +163,11 @@ class _Slow:
         """Enter the key that the fast path builds, if it can build one for this call.
 
         Not if the program takes other arrays than those the fast path would pass: lists of
-        numbers are one array, and arrays among the options are arguments too.
+        numbers are one array, and arrays among the options are arguments too. Nor if an option
+        is a number that the table would take for another one, such as 0.0 for -0.0.
         """
+        if is_ambiguous(args[self.arrays :]) or is_ambiguous((*kwargs.values(),)):
+            return
         try:
             key, leaves = self._fast_key(args, kwargs)
             if [x.placement for x in leaves] == placements:

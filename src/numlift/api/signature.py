@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, SupportsIndex
 
 from .. import errors
+from ..core.exact import exact
 
 
 def parameter_names(fun: Any) -> list[str]:
@@ -95,10 +96,10 @@ class Statics:
         return tuple(found), rest, named
 
     def key(self, statics: tuple[Any, ...]) -> Any:
-        """Hashable key of static values; values of different types differ (1, 1.0, True)."""
+        """Hashable key of static values; different values and types differ (1, 1.0, True)."""
         if not statics:
             return None
-        key = tuple((place, type(value), value) for place, value in statics)
+        key = tuple((place, exact(value)) for place, value in statics)
         try:
             hash(key)
         except TypeError:

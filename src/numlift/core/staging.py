@@ -10,7 +10,9 @@ import numpy as np
 
 from ..config import current as current_flags
 from .graph import Atom, Equation, Graph, Literal, Var
+from .integers import check_integer
 from .op import Op
+from .refs import Ref, View, unsupported
 from .source import Source, internal_files
 from .tracing import Interpreter, Tracer, Value, current, leaked, type_of
 from .types import ArrayType
@@ -50,8 +52,20 @@ def infer_type(op: Op, types: Sequence[ArrayType]) -> Any:
 class Stage(Interpreter):
     """Writes every operation down, whether its operands are tracers or not."""
 
-    __slots__ = ("equations", "captured", "_atom_of", "inputs", "label", "scope", "axis_sizes")
+    __slots__ = (
+        "equations",
+        "captured",
+        "_atom_of",
+        "inputs",
+        "label",
+        "scope",
+        "axis_sizes",
+        "views",
+    )
+    keeps_views = True
     scope: str
+    views: dict[Ref, View] | None
+    """Refs from outside that the function uses; None if there are none."""
 
     def __init__(self, parent: Interpreter | None = None, label: str = "jit"):
         self.parent, self.alive, self.label = parent, True, label
@@ -61,6 +75,7 @@ class Stage(Interpreter):
         self._atom_of: dict[int, Atom] = {}
         self.scope = ""
         self.axis_sizes: dict[Any, int] = {}
+        self.views = None
 
     def describe(self) -> str:
         return self.label
@@ -70,6 +85,16 @@ class Stage(Interpreter):
         var = Var(type_)
         self.inputs.append(var)
         return Staged(self, type_, var)
+
+    def new_view(self, type_: ArrayType) -> Staged:
+        """A variable for the value that a ref from outside has at the beginning."""
+        return Staged(self, type_, Var(type_))
+
+    def accept_views(self) -> dict[Ref, View]:
+        """The refs that were used; their views become inputs in front of the others."""
+        views, self.views = self.views or {}, None
+        self.inputs[:0] = [v.var for v in views.values()]
+        return views
 
     def apply(self, op: Op, args: Sequence[Any]) -> Any:
         atoms: list[Atom] = []
@@ -130,7 +155,13 @@ class Stage(Interpreter):
         return False
 
     def finish(self, outputs: Sequence[Any], name: str = "f") -> tuple[Graph, list[Any]]:
-        """The closed graph and the captured values, which are its leading inputs."""
+        """The closed graph and the captured values, which are its leading inputs.
+
+        Raises:
+            RefError: the function used refs from outside, and nobody has asked for them.
+        """
+        if self.views is not None:
+            raise unsupported(self.label, self.views)
         atoms = [self.lift(x) for x in outputs]
         self.alive = False
         inputs = [*self.captured, *self.inputs]
@@ -152,6 +183,8 @@ def _scalar_literal(x: Any, kind: type) -> Literal:
     key = (kind, x, current_flags().enable_x64)
     found = _literals.get(key)
     if found is None:
+        if kind is int:
+            check_integer("traced operation", x)
         found = Literal(x, type_of(x))
         if len(_literals) < _MEMO_LIMIT:
             _literals[key] = found

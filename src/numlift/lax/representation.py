@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors, tree
-from ..core.dtypes import dtype_of, user_dtype
+from ..core.dtypes import KeyDType, dtype_of, user_dtype
 from ..core.tracing import Value, apply, type_of
 from ..core.types import array_type
 from ..ops.elementwise_misc import (
@@ -22,6 +22,7 @@ from ..ops.elementwise_misc import (
 from ..ops.elementwise_misc import (
     stop_gradient as _stop,
 )
+from ..ops.random import RandomWrap
 from ..runtime.transfer import put
 from ..structural import arith
 from ..structural.arith import Convert
@@ -244,6 +245,9 @@ def _filled(function: str, value: Any, dtype: Any) -> Any:
     """A rank-0 value in a dtype."""
     dtype = user_dtype(dtype, function)
     t = type_of(value)
+    if isinstance(dtype, KeyDType) and t.dtype is not dtype:
+        words = apply(Broadcast.of(dtype.key_shape, (), None), _filled(function, value, np.uint32))
+        return apply(RandomWrap.of(dtype.impl), words)
     if t.kind == "c" and array_type((), dtype).kind not in "cb":
         raise errors.DTypeError(
             errors.explain(
@@ -265,7 +269,7 @@ def full_like(
 
     Args:
         x: array, or anything with shape and dtype.
-        fill_value: a number or array of rank 0.
+        fill_value: a number or array of rank 0 (for PRNG keys: what their words are).
         dtype: dtype of the result; None takes that of x.
         shape: shape of the result; None takes that of x.
         sharding: `Sharding` or device of the result, or None.
@@ -275,7 +279,7 @@ def full_like(
 
     Raises:
         ShapeError: `fill_value` is not of rank 0.
-        DTypeError: a complex number for a real dtype, or x holds typed PRNG keys.
+        DTypeError: a complex number for a real dtype.
 
     Example:
         >>> full_like(full((3,), 1.0), 2).dtype
@@ -283,15 +287,6 @@ def full_like(
     """
     duck = not isinstance(x, (Value, np.ndarray, np.generic)) and hasattr(x, "shape")
     t = array_type(tuple(x.shape), user_dtype(x.dtype, "full_like")) if duck else type_of(x)
-    if t.kind == "k" and dtype is None:
-        raise errors.DTypeError(
-            errors.explain(
-                "full_like",
-                "numbers cannot fill an array of typed PRNG keys",
-                {"x": t},
-                try_="nl.random.key, and lax.broadcast the key",
-            )
-        )
     sizes = t.shape if shape is None else static_ints("full_like", "shape", shape)
     value = _filled("full_like", fill_value, t.dtype if dtype is None else dtype)
     if type_of(fill_value).ndim:

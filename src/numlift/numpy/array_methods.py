@@ -75,11 +75,7 @@ class ArrayMethods:
         return manipulation.ravel(self)
 
     def reshape(self: Any, *args: Any, order: str = "C", out_sharding: Any = None) -> Any:
-        """The same elements in another shape; see `numlift.numpy.reshape`."""
-        if not args:
-            raise errors.ArgumentError(
-                errors.explain("reshape", "the shape is missing", {"x": self.type})
-            )
+        """The same elements in another shape; see `numlift.numpy.reshape`. No sizes: rank 0."""
         return manipulation.reshape(self, _sizes(args), order=order, out_sharding=out_sharding)
 
     def transpose(self: Any, *args: Any) -> Any:

@@ -12,15 +12,18 @@ from ..core.dtypes import (
     KeyDType,
     all_dtypes,
     canonicalize_dtype,
+    iinfo,
     is_python_scalar,
     python_scalar_dtype,
     result_type_of,
     set_array_maker,
     user_dtype,
 )
+from ..core.integers import check_integer, integer_overflow
 from ..core.tracing import EVAL, Tracer, Value, apply, current, type_of
 from ..core.types import array_type
 from ..lax.arguments import static_ints
+from ..ops.random import RandomWrap
 from ..runtime.array import Array
 from ..runtime.transfer import as_array, device_put
 from ..structural.arith import Convert
@@ -131,7 +134,7 @@ def _from_number(x: Any, dtype: Any) -> Any:
         return apply(Convert.of(dtype, False), x)
     kind = python_scalar_dtype(type(x))
     if isinstance(x, int) and not isinstance(x, bool):
-        np.asarray(x, kind)  # raises OverflowError
+        check_integer("array", x)
     return apply(Convert.of(kind, not isinstance(x, bool)), x)
 
 
@@ -148,6 +151,8 @@ def _from_sequence(x: Any, dtype: Any) -> Any:
         dtype = _common_dtype(leaves)
     try:
         found = np.asarray(_to_host(x), None if isinstance(dtype, KeyDType) else dtype)
+    except OverflowError:
+        raise integer_overflow("array", None, dtype) from None
     except ValueError as error:
         raise errors.ValueArgumentError(errors.explain("array", str(error))) from None
     _check_numbers(found)
@@ -314,8 +319,11 @@ def filled(
     out_sharding: Any = None,
     weak: bool = False,
 ) -> Any:
-    """An array with one Python or NumPy number everywhere."""
+    """An array with one Python or NumPy number everywhere (for PRNG keys: in their words)."""
     sizes = shape_of(function, shape)
+    if isinstance(dtype, KeyDType):
+        words = filled(function, sizes + dtype.key_shape, value, dtype.storage)
+        return placed(apply(RandomWrap.of(dtype.impl), words), device, out_sharding)
     t = array_type(sizes, dtype, weak)
     if current.get() is EVAL and t.size <= _HOST_LIMIT:
         x = as_array(np.full(sizes, value, t.dtype), t, explicit=True)
@@ -328,11 +336,13 @@ def filled(
 
 
 def _float_dtype(dtype: Any, function: str) -> Any:
-    return user_dtype(float if dtype is None else dtype, function, False)
+    return user_dtype(float if dtype is None else dtype, function)
 
 
 def zeros(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Any:
     """An array of zeros; the default dtype is float32 (float64 if x64 is on).
+
+    A dtype of PRNG keys gives keys whose words are 0.
 
     Args:
         shape: an int or a sequence of ints.
@@ -387,7 +397,7 @@ def full(
         Array([[1., 2.],
                [1., 2.]], dtype=float32)
     """
-    wanted = None if dtype is None else user_dtype(dtype, "full", False)
+    wanted = None if dtype is None else user_dtype(dtype, "full")
     return _full("full", shape, fill_value, wanted, device, out_sharding)
 
 
@@ -397,9 +407,9 @@ def _full(function: str, shape: Any, value: Any, dtype: Any, device: Any, out_sh
     if is_python_scalar(value) or (isinstance(value, np.generic)):
         weak = dtype is None and t.weak_type
         if isinstance(value, int) and not isinstance(value, bool):
-            np.asarray(value, t.dtype)  # raises OverflowError
+            check_integer(function, value, dtype)
         target = t.dtype if dtype is None else dtype
-        if np.iscomplexobj(value) and np.dtype(target).kind != "c":
+        if np.iscomplexobj(value) and target.kind != "c":
             value = value.real
         return filled(function, shape, value, target, device, out_sharding, weak)
     sizes = shape_of(function, shape)
@@ -416,7 +426,7 @@ def _like(
     function: str, a: Any, value: Any, dtype: Any, shape: Any, device: Any, out_sharding: Any
 ) -> Any:
     if hasattr(a, "shape") and hasattr(a, "dtype"):
-        like_shape, like_dtype = a.shape, canonicalize_dtype(a.dtype)
+        like_shape, like_dtype = a.shape, canonicalize_dtype(a.dtype, True)
         weak, sharding = bool(getattr(a, "weak_type", False)), None
         if type(a) is Array and not a.placement.single:
             device = a.sharding if device is None and shape is None else device
@@ -425,13 +435,13 @@ def _like(
     else:
         t = type_of(as_value(a, function, "a"))
         like_shape, like_dtype, weak, sharding = t.shape, t.dtype, t.weak_type, None
-    target = like_dtype if dtype is None else user_dtype(dtype, function, False)
+    target = like_dtype if dtype is None else user_dtype(dtype, function)
     weak = weak and dtype is None
     sizes = like_shape if shape is None else shape
     if out_sharding is None and device is None and shape is None:
         out_sharding = sharding
     if isinstance(value, (int, float)) and function != "full_like":
-        number = {"b": bool, "f": float, "c": complex}.get(type_of(target.type(0)).kind, int)
+        number = {"b": bool, "f": float, "c": complex}.get(array_type((), target).kind, int)
         return filled(function, sizes, number(value), target, device, out_sharding, weak)
     return _full(function, sizes, value, target, device, out_sharding)
 
@@ -516,7 +526,9 @@ def full_like(
 
 def _make(x: Any, dtype: np.dtype[Any]) -> Any:
     if isinstance(x, int) and not isinstance(x, bool) and dtype.kind in "iu":
-        np.asarray(x, canonicalize_dtype(dtype))  # raises OverflowError
+        dtype = canonicalize_dtype(dtype)
+        if not iinfo(dtype).min <= x <= iinfo(dtype).max:
+            raise integer_overflow(str(dtype), x, dtype)
     return asarray(x, dtype)
 
 

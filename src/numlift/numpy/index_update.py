@@ -11,7 +11,8 @@ import numpy as np
 
 from .. import errors
 from ..api.library import library
-from ..core.dtypes import dtype_short_name, iinfo, result_type_of
+from ..core.dtypes import dtype_short_name, result_type_of
+from ..core.integers import check_integer
 from ..core.tracing import EVAL, Value, apply, current, type_of
 from ..core.types import ArrayType, array_type
 from ..ops.elementwise_binary import max_, min_
@@ -125,7 +126,7 @@ def cast_values(values: Any, t: ArrayType) -> Any:
     """
     u = type_of(values)
     if type(values) is int and t.kind in "iu":
-        _check_fits(values, t)
+        check_integer("at[...]", values, t.dtype)
     if u.dtype == t.dtype:
         return values
     if u.kind == "k" or t.kind == "k":
@@ -154,22 +155,6 @@ def cast_values(values: Any, t: ArrayType) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return np.asarray(values).astype(t.dtype)[()]
-
-
-def _check_fits(value: int, t: ArrayType) -> None:
-    """Raise if a Python int fits neither the array's dtype nor the default integer dtype.
-
-    One that fits the default dtype only wraps around, as conversion of an array does.
-    """
-    default = type_of(0).dtype
-    if not any(iinfo(d).min <= value <= iinfo(d).max for d in (t.dtype, default)):
-        raise OverflowError(
-            errors.explain(
-                "at[...]",
-                f"the integer {value} does not fit into {dtype_short_name(t.dtype)}",
-                {"array": t},
-            )
-        )
 
 
 # ---- on known arrays: one program ---------------------------------------------------------------

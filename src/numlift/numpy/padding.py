@@ -183,6 +183,15 @@ def _config(ndim: int, axis: int, before: int, after: int) -> tuple[tuple[int, i
 @library(arrays=2)
 def _pad_constant(x: Any, values: Any, widths: Widths) -> Any:
     t = type_of(x)
+    if t.kind == "k":
+        raise errors.DTypeError(
+            errors.explain(
+                "pad",
+                "no number can stand beside typed PRNG keys",
+                {"array": t},
+                try_='mode="edge" or "wrap", which repeat keys, or nl.numpy.concatenate',
+            )
+        )
     if not t.ndim:
         return reshape_to(x, ())
     pairs = [

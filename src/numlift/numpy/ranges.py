@@ -106,6 +106,10 @@ def arange(
         raise errors.DTypeError(
             errors.explain("arange", f"{wanted} numbers have no range", try_="dtype=int or float")
         )
+    if not _exact(delta):
+        raise ZeroDivisionError(
+            errors.explain("arange", "step is 0, so the end is never reached", try_="step=1")
+        )
     length = max(0, math.ceil((_exact(end) - _exact(first)) / _exact(delta)))
     return placed(_range(length, first, delta, wanted), device, out_sharding)
 

@@ -17,8 +17,7 @@ from ..ops.elementwise_binary import div, or_
 from ..ops.reductions import axes_to_one
 from ..structural.arith import imag, real, select
 from ..structural.shape import Broadcast, ReduceSum, full, reshape
-from .logic import truth
-from .util import broadcast_to_shape, cast, check_axes, expand, to_inexact
+from .util import as_value, broadcast_to_shape, cast, check_axes, expand, to_inexact
 
 BOOL = np.dtype(np.bool_)
 NARROW = np.dtype(np.float32)
@@ -52,8 +51,14 @@ def asked_dtype(function: str, dtype: Any) -> Any:
 
 def mask_of(function: str, where: Any, shape: tuple[int, ...]) -> Any:
     """The `where` argument as bools of the operand's shape."""
-    mask = truth(where, function, "where")
+    mask = as_value(where, function, "where")
     t = type_of(mask)
+    if t.kind != "b":
+        raise errors.DTypeError(
+            errors.explain(
+                function, f"where must be bools, not {t.dtype}", {"where": t}, try_="where != 0"
+            )
+        )
     if t.ndim > len(shape) or any(
         n not in (1, m) for n, m in zip(reversed(t.shape), reversed(shape), strict=False)
     ):

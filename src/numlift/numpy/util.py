@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import config, errors
 from ..core.dtypes import result_type_of
+from ..core.integers import check_integer
 from ..core.tracing import Value, apply, type_of
 from ..core.types import ArrayType
 from ..ops.shape import Concatenate
@@ -117,6 +118,8 @@ def cast(x: Any, t: ArrayType, dtype: Any, weak: bool = False) -> Any:
     if type(x) in _NUMBERS:
         if weak and t.dtype == dtype:
             return x
+        if type(x) is int:
+            check_integer("promotion", x, dtype)
         return np.asarray(x).astype(dtype)[()] if not weak else convert(x, dtype, weak)
     if t.dtype == dtype and t.weak_type == weak:
         return x

@@ -483,12 +483,12 @@ class Array(Value):
         copy: bool | None = None,
     ) -> Any:
         """DLPack capsule that shares the memory (array API standard)."""
-        self._check_dlpack(dl_device)
+        self._check_dlpack(dl_device, stream)
         source = self._clone() if copy else self
         buffers.wait(source.buffer, source.placement)
         return xla.to_dlpack(source.buffer, stream, max_version=max_version)
 
-    def _check_dlpack(self, dl_device: tuple[int, int] | None) -> None:
+    def _check_dlpack(self, dl_device: tuple[int, int] | None, stream: Any = None) -> None:
         if not self.placement.single or isinstance(self.type.dtype, KeyDType):
             keys = isinstance(self.type.dtype, KeyDType)
             raise ShardingError(
@@ -501,7 +501,19 @@ class Array(Value):
                     try_="random.key_data(x)" if keys else "x.addressable_shards[0].data",
                 )
             )
+        if self.type.dtype.name in _NOT_IN_DLPACK:
+            raise DTypeError(
+                explain("__dlpack__", f"DLPack has no {self.type.dtype}", {"x": self.type},
+                        try_="x.astype('int8')")
+            )  # fmt: skip
         here = self.__dlpack_device__()
+        if stream is not None and here[0] == _DLPACK_CPU:
+            raise ValueArgumentError(
+                explain(
+                    "__dlpack__", "there are no streams on CPU, so stream must be None",
+                    {"stream": stream}, try_="stream=None",
+                )
+            )  # fmt: skip
         if dl_device is not None and tuple(map(int, dl_device)) != here:
             raise DeviceError(
                 explain(
@@ -523,6 +535,7 @@ class Array(Value):
         return kind, device.local_hardware_id
 
 
+_NOT_IN_DLPACK = frozenset(("int2", "int4", "uint2", "uint4"))
 _DLPACK_CPU, _DLPACK_CUDA, _DLPACK_ROCM = 1, 2, 10
 
 
