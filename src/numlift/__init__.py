@@ -104,17 +104,21 @@ _LAZY = (
     "test_util",
     "typing",
 )
+_LAZY_NAMES = {"lift": "lifting"}
+"""Public name -> the submodule that is imported when it is first used."""
 
 
 def __getattr__(name: str) -> Any:
     """Import a public submodule when it is first used."""
     if name in _LAZY:
         return importlib.import_module(f".{name}", __name__)
+    if name in _LAZY_NAMES:
+        return getattr(importlib.import_module(f".{_LAZY_NAMES[name]}", __name__), name)
     raise AttributeError(f"module 'numlift' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
+    return sorted({*globals(), *_LAZY, *_LAZY_NAMES})
 
 
 __all__ = [

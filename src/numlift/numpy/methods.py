@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ..core.tracing import Tracer, Value
-from . import array_methods, at, operators, tracers
+from . import array_methods, at, operators, protocols, tracers
 
 operators.install(Value)
 tracers.install(Tracer)
 at.install(Value)
 array_methods.install(Value)
+protocols.install(Value)

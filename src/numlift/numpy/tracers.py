@@ -219,7 +219,8 @@ class TracerProtocol:
                 "a traced value cannot become a NumPy array: "
                 + ("its derivative would be lost" if known else "its value is not known yet"),
                 facts(self),
-                try_="numlift.numpy functions instead of numpy ones; "
+                try_="leave the conversion away, use numlift.numpy.asarray, or nl.lift(f), which "
+                "changes such calls; "
                 + (
                     "numpy.asarray(lax.stop_gradient(x)) if no derivative is wanted"
                     if known

@@ -143,9 +143,11 @@ class ufunc:
                     )
                 )
             first, rows = rows[0], rows[1:]
+            settled = type_of(self._func(first, first))
         else:
-            first = full(shape, start)
-        settled = type_of(self._func(first, first))
+            row = rows[0] if rows.shape[0] else full(shape, 0, rows.dtype)
+            settled = type_of(self._func(start, row))  # a start that is a number is weak
+            first = broadcast_to(asarray(start), shape)
         first = convert_to(first, settled.dtype)
 
         def step(total: Any, row: Any) -> tuple[Any, None]:

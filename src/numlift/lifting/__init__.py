@@ -1,0 +1,7 @@
+"""Functions over NumPy arrays, run as compiled programs."""
+
+from __future__ import annotations
+
+from .lift import lift
+
+__all__ = ["lift"]

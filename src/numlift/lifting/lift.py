@@ -1,0 +1,105 @@
+"""`lift`: a function over NumPy arrays that runs compiled."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..api.jit import jit
+from ..api.tracing import check_callable
+from ..autostage import autostage as with_control_flow
+from ..config import enable_x64
+from ..core.tracing import Value
+from ..runtime.array import Array
+from ..tree import tree_leaves, tree_map
+from .relink import relink
+
+
+def lift(
+    fun: Callable[..., Any] | None = None,
+    /,
+    *,
+    static_argnums: int | Sequence[int] | None = None,
+    static_argnames: str | Sequence[str] | None = None,
+    autostage: bool = False,
+    x64: bool = True,
+) -> Callable[..., Any]:
+    """Compile a function that is written with NumPy: NumPy arrays in, NumPy arrays out.
+
+    The function keeps its ``import numpy as np``. Every call of NumPy in it that can be traced is
+    traced, and one compiled program runs for each set of shapes and dtypes. It composes with
+    transformations on both sides: ``lift(grad(f))`` takes and returns NumPy arrays, and
+    ``grad(lift(f))`` works on Numlift arrays.
+
+    `np.asarray(x)` and its kin inside the function work too, also in functions that it calls by
+    name; not in functions that are attributes of another module.
+
+    Args:
+        fun: function of pytrees of NumPy arrays and numbers. It must be pure, and must not write
+            into arrays that depend on its arguments (`np.where`, `np.stack` or ``x.at[i].set``
+            instead).
+        static_argnums, static_argnames: arguments that shapes or Python code depend on.
+        autostage: also rewrite `if`, `while` and `for` on values, as `jit(autostage=True)` does.
+        x64: compute in the dtypes of the arguments (float64 stays float64), whatever the global
+            setting is. False takes the setting: float64 becomes float32 unless x64 is enabled.
+
+    Returns:
+        A function with the same signature. Results are new NumPy arrays that may be written into;
+        results of rank 0 are NumPy scalars. Called with Numlift arrays (or traced values) it
+        returns these.
+
+    Raises:
+        TracerArrayConversionError: a NumPy call that cannot be traced; the message names it.
+
+    Example:
+        >>> import numpy as np
+        >>> import numlift as nl
+        >>> @nl.lift
+        ... def energy(x):
+        ...     x = np.asarray(x)
+        ...     return np.sum(np.sin(x) ** 2) / np.linalg.norm(x)
+        >>> energy(np.array([1.0, 2.0, 2.0]))
+        np.float64(0.787237...)
+        >>> nl.lift(nl.grad(lambda x: np.prod(x)))(np.array([1.0, 2.0, 4.0]))
+        array([8., 4., 2.])
+    """
+    if fun is None:
+        return functools.partial(
+            lift,
+            static_argnums=static_argnums,
+            static_argnames=static_argnames,
+            autostage=autostage,
+            x64=x64,
+        )
+    check_callable(fun, "lift")
+    written = with_control_flow(fun) if autostage else fun
+
+    @functools.wraps(written)
+    def traced(*args: Any, **kwargs: Any) -> Any:
+        return relink(written)(*args, **kwargs)
+
+    compiled = jit(traced, static_argnums=static_argnums, static_argnames=static_argnames)
+
+    @functools.wraps(written)
+    def lifted(*args: Any, **kwargs: Any) -> Any:
+        if any(isinstance(x, Value) for x in tree_leaves((args, kwargs))):
+            return compiled(*args, **kwargs)
+        if not x64:
+            return tree_map(_to_numpy, compiled(*args, **kwargs))
+        with enable_x64(True):
+            return tree_map(_to_numpy, compiled(*args, **kwargs))
+
+    return lifted
+
+
+def _to_numpy(x: Any) -> Any:
+    """A result as NumPy gives it: an array of its own, or a scalar."""
+    if not isinstance(x, Array):
+        return x
+    return np.array(x) if x.ndim else np.asarray(x)[()]
+
+
+__all__ = ["lift"]
