@@ -14,6 +14,7 @@ from ..core.dtypes import float0
 from ..core.tracing import Tracer, type_of
 from ..core.types import ArrayType
 from ..runtime.array import Array
+from ..structural.arith import convert
 from ..structural.shape import full
 from ..transforms.jvp import instantiate, jvp_flat, tangent_type
 from ..transforms.linearize import LinearMap, linearize_flat
@@ -109,7 +110,10 @@ def _push_through(
     outs, d_outs = jvp_flat(flat, values, directions)
     out_tree = found[-1]
     outs = [as_operand(x) for x in outs]
-    d_outs = [_output_tangent(d, type_of(x)) for x, d in zip(outs, d_outs, strict=True)]
+    d_outs = [
+        as_weak_as(_output_tangent(d, type_of(x)), type_of(x))
+        for x, d in zip(outs, d_outs, strict=True)
+    ]
     result = tree_unflatten(out_tree, outs), tree_unflatten(out_tree, d_outs)
     return (*result, _strip(found[0])) if has_aux else result
 
@@ -128,12 +132,14 @@ def _primal(x: Any) -> Any:
 def _output_tangent(d: Any, t: ArrayType) -> Any:
     if not t.inexact:
         return _zero_tangent(t)
-    return instantiate(d, t) if t.ndim or d is not None else concrete_zero(t)
+    return as_operand(instantiate(d, t))
 
 
-def concrete_zero(t: ArrayType) -> Any:
-    """A zero of a rank-0 type as an array."""
-    return as_operand(full(t.update(weak_type=False)))
+def as_weak_as(d: Any, t: ArrayType) -> Any:
+    """A derivative, weakly typed where the value of type `t` that it belongs to is."""
+    if not t.weak_type or not t.inexact:
+        return d
+    return convert(d, t.dtype, True)
 
 
 def _direction(x: Any, d: Any, function: str) -> Any:
@@ -313,7 +319,8 @@ def vjp(
     return (*result, point.aux) if has_aux else result
 
 
-def _pull_back(point: Point, ct: Any) -> Any:
+def _pull_back(point: Point, ct: Any, weak: bool = False) -> Any:
+    """Cotangents of the arguments; with `weak` those of Python scalars are weakly typed."""
     cts, ct_tree = tree_flatten(ct)
     if ct_tree != point.out_tree:
         raise errors.ArgumentError(
@@ -331,7 +338,8 @@ def _pull_back(point: Point, ct: Any) -> Any:
         if not a:
             results.append(_zero_tangent(t))
             continue
-        results.append(_finish_cotangent(next(found), t))
+        found_ct = _finish_cotangent(next(found), t)
+        results.append(as_weak_as(found_ct, t) if weak else found_ct)
     return tree_unflatten(point.in_tree, results)
 
 
@@ -416,7 +424,7 @@ def value_and_grad(
         point = linearize_at(partial, tuple(chosen), "grad", has_aux)
         _check_result(point, name, holomorphic)
         one = point.linear.out_types[0].dtype.type(1)
-        grads = _pull_back(point, tree_unflatten(point.out_tree, [one]))
+        grads = _pull_back(point, tree_unflatten(point.out_tree, [one]), weak=True)
         value = point.result()
         found = grads[0] if isinstance(argnums, int) else tuple(grads)
         return ((value, point.aux), found) if has_aux else (value, found)

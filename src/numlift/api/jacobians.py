@@ -15,6 +15,7 @@ from ..structural.shape import full, reshape
 from ..tree import tree_unflatten
 from .autodiff import (
     Point,
+    as_weak_as,
     canonical_argnums,
     check_inputs,
     choose_arguments,
@@ -246,7 +247,7 @@ def _by_columns(point: Point) -> list[list[Any]]:
                 row.append(_zeros(t, u))
                 continue
             part = columns[i][..., start : start + u.size]
-            row.append(reshape(part, (*t.shape, *u.shape)))
+            row.append(as_weak_as(reshape(part, (*t.shape, *u.shape)), t))
             start += u.size
         blocks.append(row)
     return blocks
@@ -267,7 +268,7 @@ def _by_rows(point: Point) -> list[list[Any]]:
                 row.append(_zeros(t, u))
                 continue
             part = next(found)[start : start + t.size]
-            row.append(reshape(part, (*t.shape, *u.shape)))
+            row.append(as_weak_as(reshape(part, (*t.shape, *u.shape)), u))
         blocks.append(row)
         start += t.size
     return blocks

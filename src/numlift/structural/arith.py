@@ -121,7 +121,7 @@ class Convert(Elementwise):
 
     def transpose(self, ct: Any, *inputs: Any) -> Sequence[Any]:
         (x,) = inputs
-        return (apply(Convert.of(x.type.dtype, x.type.weak_type), ct),)
+        return (convert(ct, x.type.dtype, x.type.weak_type),)
 
     def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> str:
         (x,), (out,) = types, outs
