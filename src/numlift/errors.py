@@ -28,11 +28,13 @@ __all__ = [
     "GradError",
     "GraphVerifyError",
     "ImmutableArrayError",
+    "InconclusiveDimensionOperation",
     "IndexingError",
     "InternalError",
     "KeyReuseError",
     "NonConcreteBooleanIndexError",
     "NumliftError",
+    "RefError",
     "ShapeError",
     "ShardingError",
     "TracerArrayConversionError",
@@ -47,11 +49,16 @@ __all__ = [
     "VmapError",
     "explain",
     "locate",
+    "reason",
 ]
 
 
 class NumliftError(Exception):
     """Base class of every exception that Numlift raises on purpose."""
+
+
+class RefError(NumliftError, ValueError):
+    """A mutable array was used where it has no value, by two names, or where it cannot change."""
 
 
 class ShapeError(NumliftError, ValueError):
@@ -82,6 +89,10 @@ class UnhashableStaticError(NumliftError, ValueError):
 
 class ValueArgumentError(NumliftError, ValueError):
     """An argument has the right type and a value that is not allowed."""
+
+
+class InconclusiveDimensionOperation(NumliftError, ValueError):
+    """A question about a symbolic size has different answers for different sizes, or is open."""
 
 
 class IndexingError(NumliftError, IndexError):
@@ -212,6 +223,12 @@ def explain(
     if try_ is not None:
         parts.append(f"Try: {try_}")
     return "\n".join(parts)
+
+
+def reason(error: BaseException) -> str:
+    """The rule alone of an explained error, for a message that says more about where it broke."""
+    first = str(error).partition("\n")[0]
+    return first.partition(": ")[2] or first
 
 
 def _short(value: Any, limit: int = 200) -> str:

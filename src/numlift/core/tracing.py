@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from .dims import Dim
 from .dtypes import canonicalize_dtype, python_scalar_dtype
 from .op import Op
 from .source import Source, describe
@@ -60,6 +61,8 @@ class Interpreter:
     """Named scopes that operations are written in; None if the interpreter writes nothing."""
     substitutes: Mapping[int, Any] = MappingProxyType({})
     """Values that stand in for others while a user's rule runs, by identity of the latter."""
+    keeps_views = False
+    """Whether refs from outside are seen by way of a view (`core.refs`)."""
     parent: Interpreter | None
     alive: bool
 
@@ -158,6 +161,8 @@ def type_of(x: Any) -> ArrayType:
         return array_type((), python_scalar_dtype(kind), True)
     if isinstance(x, (np.ndarray, np.generic)):
         return array_type(x.shape, canonicalize_dtype(x.dtype))
+    if kind is Dim:
+        return array_type((), python_scalar_dtype(int), True)
     if isinstance(x, _SCALARS):
         base = next(k for k in _SCALARS if isinstance(x, k))
         return array_type((), python_scalar_dtype(base), True)
@@ -169,7 +174,11 @@ def type_of(x: Any) -> ArrayType:
             "array argument",
             f"a value of type {kind.__module__}.{kind.__qualname__} is not an array",
             {"value": repr(x)[:80]},
-            try_="pass an array, a NumPy array or a number (nl.numpy.asarray converts lists)",
+            try_=getattr(
+                kind,
+                "array_hint",
+                "pass an array, a NumPy array or a number (nl.numpy.asarray converts lists)",
+            ),
         )
     )
 

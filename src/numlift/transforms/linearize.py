@@ -24,6 +24,7 @@ class LinearStage(Stage):
     """Writes down linear equations; operations without own tracers run in the parent."""
 
     __slots__ = ()
+    keeps_views = False
     parent: Interpreter
 
     def __init__(self, parent: Interpreter):
