@@ -24,6 +24,7 @@ from .api.inspect import eval_shape, make_jaxpr
 from .api.jacobians import hessian, hvp, jacfwd, jacobian, jacrev
 from .api.jit import jit
 from .api.linear import linear_transpose
+from .api.refs import freeze, new_ref
 from .api.scopes import named_call, named_scope
 from .api.shapes import ShapeDtypeStruct
 from .api.sharding import reshard, typeof, with_sharding_constraint
@@ -54,6 +55,7 @@ from .config import (
     transfer_guard_device_to_host,
     transfer_guard_host_to_device,
 )
+from .core.refs import Ref
 from .core.tracing import Value as Array
 from .runtime.devices import (
     default_backend,
@@ -92,6 +94,7 @@ _LAZY = (
     "custom_derivatives",
     "memory",
     "random",
+    "ref",
     "nn",
     "debug",
     "dtypes",
@@ -129,6 +132,7 @@ __all__ = [
     "NamedSharding",
     "P",
     "PartitionSpec",
+    "Ref",
     "RetraceWarning",
     "ShapeDtypeStruct",
     "__version__",
@@ -161,6 +165,7 @@ __all__ = [
     "ensure_compile_time_eval",
     "errors",
     "eval_shape",
+    "freeze",
     "explain_cache_misses",
     "get_mesh",
     "grad",
@@ -185,6 +190,7 @@ __all__ = [
     "make_mesh",
     "named_call",
     "named_scope",
+    "new_ref",
     "numpy",
     "numpy_dtype_promotion",
     "numpy_rank_promotion",

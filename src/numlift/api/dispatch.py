@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import errors
 from ..config import current as current_flags
+from ..core.refs import Ref, load
 from ..core.tracing import EVAL, Tracer, apply, current, named_axes, type_of
 from ..core.types import ArrayType
 from ..ops.call import call_of
@@ -23,9 +24,11 @@ from ..tree import raw_flatten, tree_broadcast, tree_flatten, tree_leaves
 from .door import door
 from .number_checks import NumberCheck
 from .program import Program, Recent, compile_graph
+from .ref_programs import RefProgram, placement_of, ref_options
+from .refs import RefUse, operands, ref_places, results
 from .shapes import abstract_type
 from .signature import Statics
-from .stats import Call, Record
+from .stats import Call, Record, RefType
 from .tracing import (
     TracedFunction,
     argument_path,
@@ -41,6 +44,8 @@ _current = current.get
 class Entry:
     """What a call with a known key runs."""
 
+    program: Program | RefProgram
+
     __slots__ = ("program", "run", "handlers", "placements", "unflatten", "plain", "arrange")
 
     def __init__(self, program: Program, out_tree: Any, leaf_tree: Any):
@@ -49,6 +54,16 @@ class Entry:
         self.unflatten = None if out_tree == leaf_tree else out_tree.unflatten
         self.plain = program.plain and program.check is None
         self.arrange = program.arrange
+
+
+class RefEntry(Entry):
+    """What a call of a function that uses refs runs."""
+
+    __slots__ = ()
+
+    def __init__(self, program: RefProgram, out_tree: Any):
+        self.program, self.plain = program, False
+        self.unflatten = None if out_tree == _LEAF else out_tree.unflatten
 
 
 _LEAF = raw_flatten(0)[1]
@@ -78,19 +93,27 @@ class Jitted:
     # ---- tracing -----------------------------------------------------------------------------
 
     def trace(
-        self, statics: tuple[Any, ...], tree: Any, types: Sequence[ArrayType]
+        self,
+        statics: tuple[Any, ...],
+        tree: Any,
+        types: Sequence[ArrayType],
+        refs: tuple[int, ...] = (),
     ) -> TracedFunction:
-        """The graph for these static values, structure and types; remembered."""
+        """The graph for these static values, structure and types; remembered.
+
+        `refs` are the positions of the leaves that are refs.
+        """
         axes = {} if _current() is EVAL else named_axes()
-        key = (self.statics.key(statics), tree, _state(), tuple(types), tuple(axes.items()))
+        key = (self.statics.key(statics), tree, _state(), tuple(types), tuple(axes.items()), refs)
         found = self.traces.get(key)
         if found is None:
             start = time.perf_counter()
-            found = trace_function(self.statics.bind(self.fun, statics), tree, types)
+            found = trace_function(self.statics.bind(self.fun, statics), tree, types, refs=refs)
             self.record.traced(time.perf_counter() - start)
             if found.reusable:
                 self.traces.put(key, found)
-                self.record.explain(Call(statics, tree, tuple(types), _state(), dict(axes)))
+                shown = tuple([RefType(t) if i in refs else t for i, t in enumerate(types)])
+                self.record.explain(Call(statics, tree, shown, _state(), dict(axes)))
         return found
 
     # ---- calling -----------------------------------------------------------------------------
@@ -102,10 +125,16 @@ class Jitted:
         statics, args, kwargs = self.statics.split(args, kwargs)
         leaves, tree = tree_flatten((args, kwargs))
         staged = _current() is not EVAL
+        refs = False
         for x in leaves:
             if type(x) is not Array:
+                if isinstance(x, Ref):
+                    refs = True
+                    continue
                 staged = staged or isinstance(x, Tracer)
                 check_argument(x, lambda x=x: argument_path(args, kwargs, x), f"jit({self.name})")
+        if refs:
+            return self.call_with_refs(statics, tree, leaves, staged)
         if staged:
             return self.stage(statics, tree, leaves)
         arrays = [x if type(x) is Array else as_array(x) for x in leaves]
@@ -114,6 +143,17 @@ class Jitted:
                 learn_quick_array(x, made)
         entry = self.entry(statics, tree, [x.placement for x in arrays])
         return self.run(entry, arrays)
+
+    def call_with_refs(
+        self, statics: tuple[Any, ...], tree: Any, leaves: list[Any], staged: bool
+    ) -> Any:
+        """A call with refs among the argument leaves."""
+        places = ref_places(leaves)
+        if staged:
+            return self.stage(statics, tree, leaves, places)
+        leaves = [x if isinstance(x, (Array, Ref)) else as_array(x) for x in leaves]
+        where = [placement_of(x) if isinstance(x, Ref) else x.placement for x in leaves]
+        return self.run(self.entry(statics, tree, where, places), leaves)
 
     def find_for_host_values(
         self, key: Any, tree: Any, leaves: list[Any]
@@ -141,15 +181,34 @@ class Jitted:
         entry = self.entries.get((key, tree, _state(), *[x.placement for x in arrays]))
         return (None, leaves) if entry is None else (entry, arrays)
 
-    def stage(self, statics: tuple[Any, ...], tree: Any, leaves: Sequence[Any]) -> Any:
+    def stage(
+        self,
+        statics: tuple[Any, ...],
+        tree: Any,
+        leaves: Sequence[Any],
+        refs: tuple[int, ...] = (),
+    ) -> Any:
         """A call inside another transformation: one `call` operation."""
-        traced = self.trace(statics, tree, [type_of(x) for x in leaves])
-        outs = apply(call_of(traced.graph, self.inline), *traced.captured, *leaves)
-        return traced.out_tree.unflatten(outs)
+        values = [load(x) if isinstance(x, Ref) else x for x in leaves] if refs else leaves
+        traced = self.trace(statics, tree, [type_of(x) for x in values], refs)
+        if traced.refs is None:
+            outs = apply(call_of(traced.graph, self.inline), *traced.captured, *values)
+            return traced.out_tree.unflatten(outs)
+        traced.refs.check(f"jit({self.name})", leaves)
+        outs = apply(call_of(traced.graph, self.inline), *operands(traced), *values)
+        return traced.out_tree.unflatten(results(traced, outs, leaves))
 
-    def entry(self, statics: tuple[Any, ...], tree: Any, placements: list[Placement]) -> Entry:
+    def entry(
+        self,
+        statics: tuple[Any, ...],
+        tree: Any,
+        placements: list[Placement],
+        refs: tuple[int, ...] = (),
+    ) -> Entry:
         """The entry for a call; traced and compiled if need be."""
-        key = (self.statics.key(statics), tree, _state(), *placements)
+        key: Any = (self.statics.key(statics), tree, _state(), *placements)
+        if refs:
+            key = ("refs", refs, *key)
         found = self.entries.get(key)
         if found is None:
             wanted_in = self.shardings_in(tree)
@@ -159,29 +218,46 @@ class Jitted:
                     t if s is None else sharded_type(t, s)
                     for t, s in zip(types, wanted_in, strict=True)
                 ]
-            traced = self.trace(statics, tree, types)
-            program = compile_graph(
-                traced.graph,
-                placements,
-                traced.captured_arrays(),
-                in_shardings=wanted_in,
-                out_shardings=self.shardings_out(traced.out_tree),
-                donated=self.donated(tree),
-                keep_unused=self.keep_unused,
-                compiler_options=self.compiler_options,
-            )
-            self.record.compiled(program)
-            state = _state()
-            if state.debug_nans or state.debug_infs:
-                program.check = NumberCheck(
-                    f"jit({self.name})", traced.graph, traced.captured_arrays()
-                )
-            found = Entry(program, traced.out_tree, _LEAF)
+            traced = self.trace(statics, tree, types, refs)
+            options = {
+                "arguments": placements,
+                "in_shardings": wanted_in,
+                "out_shardings": self.shardings_out(traced.out_tree),
+                "donated": self.donated(tree),
+            }
+            if traced.refs is None:
+                found = Entry(self.compiled(traced, options), traced.out_tree, _LEAF)
+            else:
+                found = RefEntry(self.with_refs(traced, traced.refs, options), traced.out_tree)
             if len(self.entries) >= self.traces.limit:
                 for oldest in list(self.entries)[:1]:  # a copy: other threads may add and clear
                     self.entries.pop(oldest, None)
             self.entries[key] = found
         return found
+
+    def compiled(self, traced: TracedFunction, options: dict[str, Any]) -> Program:
+        """The program of a traced function."""
+        leading = traced.captured_arrays()
+        program = compile_graph(
+            traced.graph,
+            leading=leading,
+            keep_unused=self.keep_unused,
+            compiler_options=self.compiler_options,
+            **options,
+        )
+        self.record.compiled(program)
+        state = _state()
+        if state.debug_nans or state.debug_infs:
+            program.check = NumberCheck(f"jit({self.name})", traced.graph, leading)
+        return program
+
+    def with_refs(self, traced: TracedFunction, use: RefUse, options: dict[str, Any]) -> RefProgram:
+        """The program of a traced function that uses refs."""
+
+        def compile_for(captured: list[Placement]) -> Program:
+            return self.compiled(traced, ref_options(use, captured, **options))
+
+        return RefProgram(use, compile_for, f"jit({self.name})")
 
     def run(self, entry: Entry, arrays: Sequence[Array]) -> Any:
         """Run an entry on arrays."""
@@ -308,8 +384,8 @@ def abstract_placements(leaves: Sequence[Any]) -> list[Placement]:
     """Placements of arrays, or those that stand-ins such as ShapeDtypeStruct would have."""
     found = []
     for x in leaves:
-        if isinstance(x, Array):
-            found.append(x.placement)
+        if isinstance(x, (Array, Ref)):
+            found.append(placement_of(x) if isinstance(x, Ref) else x.placement)
             continue
         t = abstract_type(x)
         sharding = getattr(x, "sharding", None)

@@ -29,7 +29,9 @@ _NUMBERS = frozenset((bool, int, float, complex))
 _ARRAYS = (Value, np.ndarray, np.generic)
 
 
-def library(arrays: int = 1) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def library(
+    arrays: int = 1, in_place: bool = False
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Decorator: run a function as one cached program on concrete arrays.
 
     Under a transformation the function is simply called, so that it traces straight into the
@@ -39,11 +41,12 @@ def library(arrays: int = 1) -> Callable[[Callable[..., Any]], Callable[..., Any
     Args:
         arrays: the first `arrays` positional parameters hold arrays or pytrees (also numbers); the
             others are options: part of the cache key, unless an array is passed for one.
+        in_place: the first array, which is on a device, gives its memory to the one result.
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         entries: dict[Any, Entry] = {}
-        slow = _Slow(function, arrays, entries)
+        slow = _Slow(function, arrays, entries, in_place)
         call_slowly = door(slow.__call__)
 
         @functools.wraps(function)
@@ -82,8 +85,15 @@ def library(arrays: int = 1) -> Callable[[Callable[..., Any]], Callable[..., Any
 class _Slow:
     """Calls that are not in the table: first calls, numbers, NumPy arrays, arrays as options."""
 
-    def __init__(self, function: Callable[..., Any], arrays: int, entries: dict[Any, Entry]):
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        arrays: int,
+        entries: dict[Any, Entry],
+        in_place: bool = False,
+    ):
         self.function, self.arrays, self.entries = function, arrays, entries
+        self.in_place = {0: 0} if in_place else {}
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         known = self._known(args, kwargs)
@@ -129,7 +139,11 @@ class _Slow:
         wrapped = raw_flatten(((dynamic_of(tree, leaves)), {}))[1]
         traced = trace_function(call, wrapped, [x.type for x in leaves], label="call")
         program: Program = compile_graph(
-            traced.graph, placements, traced.captured_arrays(), use_context_mesh=False
+            traced.graph,
+            placements,
+            traced.captured_arrays(),
+            in_place=self.in_place,
+            use_context_mesh=False,
         )
         state = _state()
         if state.debug_nans or state.debug_infs:

@@ -231,6 +231,7 @@ def compile_graph(
     in_shardings: Sequence[Any] | None = None,
     out_shardings: Sequence[Any] | None = None,
     donated: Sequence[int] = (),
+    in_place: Mapping[int, int] | None = None,
     keep_unused: bool = False,
     compiler_options: Mapping[str, Any] | None = None,
     use_context_mesh: bool = True,
@@ -243,6 +244,7 @@ def compile_graph(
         leading: captured arrays.
         in_shardings, out_shardings: one sharding or None each, as the user asked.
         donated: indices of arguments whose memory may be reused.
+        in_place: argument -> the output that takes over its memory.
         keep_unused: pass arguments that the graph does not use.
         compiler_options: flags for XLA.
         use_context_mesh: without committed arguments, run on the mesh of `set_mesh`, if any.
@@ -255,6 +257,7 @@ def compile_graph(
         in_shardings=in_shardings,
         out_shardings=out_shardings,
         donated=donated,
+        in_place=in_place,
         keep_unused=keep_unused,
         use_context_mesh=use_context_mesh,
     )
@@ -363,6 +366,7 @@ def lower_for(
     in_shardings: Sequence[Any] | None = None,
     out_shardings: Sequence[Any] | None = None,
     donated: Sequence[int] = (),
+    in_place: Mapping[int, int] | None = None,
     keep_unused: bool = False,
     use_context_mesh: bool = True,
 ) -> tuple[str, Plan]:
@@ -409,7 +413,11 @@ def lower_for(
         kind if s is None else other_kind(s)
         for s, kind in zip(plan.out_shardings, left, strict=True)
     ]
-    gifts = match_donated(clean, [kept.index(n + i) for i in donated if n + i in kept], mesh)
+    gifts: dict[int, int | None] = {
+        kept.index(n + i): o for i, o in (in_place or {}).items() if n + i in kept
+    }
+    given = [kept.index(n + i) for i in donated if n + i in kept]
+    gifts = match_donated(clean, given, gifts, mesh)
     text, module = lower_graph(
         clean,
         platform=order[0].client.platform if hasattr(order[0], "client") else "cpu",
@@ -528,10 +536,12 @@ def out_sharding(
     return None
 
 
-def match_donated(graph: Graph, donated: Sequence[int], mesh: Mesh | None) -> dict[int, int | None]:
-    """Which output takes over the memory of which donated input."""
-    free = list(range(len(graph.outputs)))
-    found: dict[int, int | None] = {}
+def match_donated(
+    graph: Graph, donated: Sequence[int], fixed: Mapping[int, int | None], mesh: Mesh | None
+) -> dict[int, int | None]:
+    """Which output takes over the memory of which donated input; of some this is fixed."""
+    free = [o for o in range(len(graph.outputs)) if o not in fixed.values()]
+    found: dict[int, int | None] = {i: o if mesh is None else None for i, o in fixed.items()}
     unused = []
     for i in donated:
         t = graph.inputs[i].type

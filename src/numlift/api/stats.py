@@ -46,12 +46,21 @@ class Stats(NamedTuple):
     program_bytes: int
 
 
+class RefType(NamedTuple):
+    """The type of an argument that is a ref."""
+
+    type: ArrayType
+
+    def __repr__(self) -> str:
+        return f"Ref{{{self.type!r}}}"
+
+
 class Call(NamedTuple):
     """What a trace depends on."""
 
     statics: tuple[Any, ...]
     tree: Any
-    types: Sequence[ArrayType]
+    types: Sequence[ArrayType | RefType]
     state: config.State
     axes: dict[Any, int]
 

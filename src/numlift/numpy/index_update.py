@@ -82,8 +82,21 @@ class Options(NamedTuple):
     wrap: bool = True
 
 
-def update(kind: type[Scatter], x: Any, index: Any, values: Any, options: Options) -> Any:
-    """``x.at[index].set(values)``, or another kind of update."""
+def update(
+    kind: type[Scatter],
+    x: Any,
+    index: Any,
+    values: Any,
+    options: Options,
+    in_place: bool = False,
+) -> Any:
+    """``x.at[index].set(values)``, or another kind of update.
+
+    Args:
+        kind: of update.
+        x, index, values, options: what to update.
+        in_place: on a known array, the result may take over the memory of `x`.
+    """
     t = x.type
     values = as_value(values, "at[...]", "values")
     if current.get() is EVAL:
@@ -94,8 +107,10 @@ def update(kind: type[Scatter], x: Any, index: Any, values: Any, options: Option
             window = _window(index, found, t) if movable else None
             if window is not None:
                 numbers, rows, backwards, shapes = window
-                return _put_window(x, values, on_device(rows), kind, numbers, backwards, shapes)
-            return _put_template((x, values, *found[1]), found[0], kind, options)
+                put: Any = _put_window_in_place if in_place else _put_window
+                return put(x, values, on_device(rows), kind, numbers, backwards, shapes)
+            put = _put_template_in_place if in_place else _put_template
+            return put((x, values, *found[1]), found[0], kind, options)
     return _update(kind, x, index, values, options)
 
 
@@ -221,6 +236,10 @@ def _put_window(
         values = apply(Rev.of(backwards), values)
     op = kind.of(ScatterDimensionNumbers(*numbers), CLIP, True, True, False)
     return apply(op, x, rows, _spread(values, inner))
+
+
+_put_template_in_place = library(in_place=True)(_put_template.__wrapped__)  # type: ignore[attr-defined]
+_put_window_in_place = library(3, True)(_put_window.__wrapped__)  # type: ignore[attr-defined]
 
 
 # ---- masks ------------------------------------------------------------------------------------

@@ -1,0 +1,9 @@
+"""Mutable arrays: `new_ref` makes one; these functions are what indexing a ref does."""
+
+from __future__ import annotations
+
+from .api.refs import freeze, new_ref
+from .core.refs import Ref
+from .numpy.refs import addupdate, get, set, swap
+
+__all__ = ["Ref", "addupdate", "freeze", "get", "new_ref", "set", "swap"]
