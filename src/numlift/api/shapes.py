@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+import operator
 from typing import Any
 
 import numpy as np
 
 from .. import errors
+from ..core.dims import Dim
 from ..core.dtypes import KeyDType, canonicalize_dtype
 from ..core.tracing import Value, type_of
 from ..core.types import ArrayType, array_type
@@ -17,7 +20,7 @@ class ShapeDtypeStruct:
     """Shape, dtype and optional sharding of an array, without its values.
 
     Args:
-        shape: tuple of ints.
+        shape: tuple of ints, or symbolic sizes of `export.symbolic_shape`.
         dtype: anything that NumPy takes as a dtype, or a PRNG key dtype.
         sharding: a sharding, or None.
         weak_type: True for the type of a Python scalar.
@@ -31,8 +34,24 @@ class ShapeDtypeStruct:
 
     def __init__(self, shape: Any, dtype: Any, *, sharding: Any = None, weak_type: bool = False):
         if dtype is None:
-            raise errors.ArgumentError("ShapeDtypeStruct: dtype must be given, not None")
-        self.shape = tuple(int(d) for d in shape)
+            raise errors.ArgumentError(
+                errors.explain(
+                    "ShapeDtypeStruct",
+                    "dtype must be given, not None",
+                    try_='ShapeDtypeStruct((2, 3), "float32")',
+                )
+            )
+        try:
+            self.shape = tuple([d if type(d) is Dim else operator.index(d) for d in shape])
+        except TypeError:
+            raise errors.ArgumentError(
+                errors.explain(
+                    "ShapeDtypeStruct",
+                    "shape must be a tuple of ints",
+                    {"shape": shape},
+                    try_="(3,) for a vector, () for a scalar",
+                )
+            ) from None
         self.dtype = dtype if isinstance(dtype, KeyDType) else np.dtype(dtype)
         self.sharding, self.weak_type = sharding, weak_type
 
@@ -44,7 +63,7 @@ class ShapeDtypeStruct:
     @property
     def size(self) -> int:
         """Number of elements."""
-        return int(np.prod(self.shape, dtype=np.int64))
+        return math.prod(self.shape)
 
     def __len__(self) -> int:
         if not self.shape:

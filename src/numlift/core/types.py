@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .dims import CLOSE, OPEN, Dim
 from .dtypes import KeyDType, dtype_mlir, dtype_short_name
 
 
@@ -33,7 +34,8 @@ class ArrayType:
         "__weakref__",
     )
 
-    shape: tuple[int, ...]
+    shape: tuple[Any, ...]
+    """Sizes: ints, or `Dim`s where functions are exported with symbolic sizes."""
     dtype: Any
     weak_type: bool
     sharding: Any
@@ -74,12 +76,12 @@ _lock = threading.RLock()  # the type of keys asks for that of their words
 
 
 def array_type(
-    shape: tuple[int, ...], dtype: Any, weak_type: bool = False, sharding: Any = None
+    shape: tuple[Any, ...], dtype: Any, weak_type: bool = False, sharding: Any = None
 ) -> ArrayType:
     """The one `ArrayType` with these properties.
 
     Args:
-        shape: tuple of non-negative ints.
+        shape: tuple of non-negative ints, or `Dim`s.
         dtype: anything `numpy.dtype` accepts, or a `KeyDType`.
         weak_type: True for values that come from Python scalars.
         sharding: a `NamedSharding` with Explicit axes, or None. A spec without mesh axes is the
@@ -104,7 +106,7 @@ def array_type(
         return known
 
 
-def _build(shape: tuple[int, ...], dtype: Any, weak_type: bool, sharding: Any) -> ArrayType:
+def _build(shape: tuple[Any, ...], dtype: Any, weak_type: bool, sharding: Any) -> ArrayType:
     made = object.__new__(ArrayType)
     made.shape, made.dtype, made.weak_type, made.sharding = shape, dtype, weak_type, sharding
     made.ndim, made.size = len(shape), math.prod(shape)
@@ -136,6 +138,7 @@ def dtype_kind(dtype: Any) -> str:
     return "0"
 
 
-def tensor_mlir(shape: tuple[int, ...], element: str) -> str:
-    """MLIR text of a tensor type, such as ``tensor<3x4xf32>``."""
-    return f"tensor<{''.join(f'{d}x' for d in shape)}{element}>"
+def tensor_mlir(shape: tuple[Any, ...], element: str) -> str:
+    """MLIR text of a tensor type, such as ``tensor<3x4xf32>``; symbolic sizes are in brackets."""
+    sizes = [f"{OPEN}{d.text}{CLOSE}x" if type(d) is Dim else f"{d}x" for d in shape]
+    return f"tensor<{''.join(sizes)}{element}>"

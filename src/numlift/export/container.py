@@ -4,7 +4,7 @@
 bytes      meaning
 =========  ==========================================================================
 8          kind of the file: ``NLEXPORT`` (function) or ``NLBINARY`` (executable)
-4          version of the format, little-endian; now 1
+4          version of the format, little-endian: 1, or 2 if sizes are symbolic
 4          length of the header, little-endian
 ...        header: JSON in UTF-8; its key ``blobs`` lists [length, SHA-256] of the blobs
 ...        the blobs, one after the other
@@ -26,15 +26,15 @@ from .. import errors
 
 FUNCTION = b"NLEXPORT"
 EXECUTABLE = b"NLBINARY"
-VERSION = 1
+VERSION = 2
 _START = struct.Struct("<8sII")
 
 
-def pack(kind: bytes, header: dict[str, Any], blobs: Sequence[bytes]) -> bytes:
-    """A file of a header and blobs."""
+def pack(kind: bytes, header: dict[str, Any], blobs: Sequence[bytes], version: int = 1) -> bytes:
+    """A file of a header and blobs; `version` is the oldest format that can hold it."""
     listed = [[len(b), hashlib.sha256(b).hexdigest()] for b in blobs]
     text = json.dumps({**header, "blobs": listed}, sort_keys=True).encode()
-    return b"".join([_START.pack(kind, VERSION, len(text)), text, *blobs])
+    return b"".join([_START.pack(kind, version, len(text)), text, *blobs])
 
 
 def unpack(kind: bytes, data: bytes, function: str) -> tuple[dict[str, Any], list[bytes]]:

@@ -15,6 +15,8 @@ from ..api.jit import jit
 from ..api.shapes import ShapeDtypeStruct, struct_of
 from ..api.stages import trace_arguments
 from ..api.tracing import argument_path, check_argument
+from ..core.dim_scope import SymbolicScope
+from ..core.dims import marked_dims
 from ..core.graph import Graph
 from ..core.tracing import apply, current, type_of
 from ..core.types import ArrayType
@@ -27,9 +29,13 @@ from ..runtime.placement import Placement
 from ..transforms.lower import Lowering, module_name
 from ..tree import tree_flatten
 from .container import FUNCTION, pack, unpack
-from .operation import CallExported
+from .operation import CallExported, CallTemplate
+from .sizes import check_solvable, scope_of_types, solve, symbols_of
+from .template import function_templates, portable_template
 from .trees import tree_from_json, tree_to_json, type_from_json, type_to_json
 
+_MOST_SIZES = 1024
+"""So many sizes of an exported function stay compiled."""
 PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
 
 
@@ -56,13 +62,15 @@ class Exported:
         stablehlo_version: str,
         source: tuple[Graph, list[Array]] | None = None,
         derivative: Exported | None = None,
+        scope: SymbolicScope | None = None,
     ):
         self.fun_name, self.stablehlo_version = fun_name, stablehlo_version
         self.in_tree, self.out_tree = trees
         self._in_types, self._out_types = types
         self._modules, self._source, self._derivative = modules, source, derivative
         self.platforms = tuple(modules)
-        self._flat = self._make_flat(CallExported(fun_name, modules, self._out_types))
+        self._scope = scope
+        self._flats: dict[tuple[Any, ...], Callable[..., list[Any]]] = {}
 
     @property
     def in_avals(self) -> tuple[ShapeDtypeStruct, ...]:
@@ -76,7 +84,10 @@ class Exported:
 
     @property
     def mlir_module_serialized(self) -> bytes:
-        """The program for the first platform, as a portable artifact of StableHLO."""
+        """The program for the first platform, as a portable artifact of StableHLO.
+
+        With symbolic sizes it is a compressed text (`numlift.export.template`).
+        """
         return self._modules[self.platforms[0]]
 
     def mlir_module(self, platform: str | None = None) -> str:
@@ -90,7 +101,10 @@ class Exported:
                     {"platforms": ", ".join(self.platforms)},
                 )
             )
-        return xla.artifact_text(self._modules[chosen])
+        if self._scope is None:
+            return xla.artifact_text(self._modules[chosen])
+        symbols = tuple(symbols_of(self._in_types))
+        return "\n".join(function_templates(self._modules[chosen], self._scope, symbols)[1])
 
     # ---- calls -------------------------------------------------------------------------------
 
@@ -103,6 +117,8 @@ class Exported:
         Raises:
             TreeError: the arguments have another structure than at export.
             ArgumentError: an argument is no array, or has another shape or dtype.
+            ShapeError: no sizes of the symbols fit the shapes of the arguments.
+            ValueArgumentError: the sizes break a constraint.
             DeviceError: the function was not exported for this platform.
         """
         function = f"exported {self.fun_name}"
@@ -118,8 +134,9 @@ class Exported:
         for x, t in zip(leaves, self._in_types, strict=True):
             check_argument(x, lambda x=x: argument_path(args, kwargs, x), function)
             u = type_of(x)
-            if u.shape != t.shape or u.dtype != t.dtype:
-                wide = t.dtype.itemsize == 8 and u.shape == t.shape
+            same = u.shape == t.shape if self._scope is None else u.ndim == t.ndim
+            if not same or u.dtype != t.dtype:
+                wide = t.dtype.itemsize == 8 and same
                 raise errors.ArgumentError(
                     errors.explain(
                         function,
@@ -128,7 +145,30 @@ class Exported:
                         try_="enable_x64, or x.astype(...)" if wide else None,
                     )
                 )
-        return self.out_tree.unflatten(self._flat(*leaves))
+        flat = self._flat_for(
+            list(map(type_of, leaves)), lambda i: argument_path(args, kwargs, leaves[i])
+        )
+        return self.out_tree.unflatten(flat(*leaves))
+
+    def _flat_for(
+        self, types: Sequence[ArrayType], where: Callable[[int], str]
+    ) -> Callable[..., list[Any]]:
+        """What to call with argument leaves of these types: one function for the same sizes."""
+        scope, sizes = self._scope, {}
+        if scope is not None:
+            sizes = solve(f"exported {self.fun_name}", scope, self._in_types, types, where)
+        key = tuple(sizes.values())
+        flat = self._flats.get(key)
+        if flat is None:
+            op = (
+                CallExported(self.fun_name, self._modules, self._out_types)
+                if scope is None
+                else CallTemplate(self.fun_name, self._modules, self._out_types, scope, sizes)
+            )
+            if len(self._flats) >= _MOST_SIZES:
+                self._flats.clear()
+            flat = self._flats[key] = self._make_flat(op)
+        return flat
 
     def _make_flat(self, op: CallExported) -> Callable[..., list[Any]]:
         def flat(*leaves: Any) -> list[Any]:
@@ -190,7 +230,7 @@ class Exported:
             TreeError: arguments or results contain classes that have no form in files.
         """
         blobs = list(self._modules.values())
-        header = {
+        header: dict[str, Any] = {
             "numlift": __version__,
             "fun_name": self.fun_name,
             "platforms": list(self._modules),
@@ -204,7 +244,10 @@ class Exported:
         }
         if vjp_order > 0:
             blobs.append(self.vjp().serialize(vjp_order - 1))
-        return pack(FUNCTION, header, blobs)
+        if self._scope is None:
+            return pack(FUNCTION, header, blobs)
+        header["constraints"] = list(self._scope.constraints)
+        return pack(FUNCTION, header, blobs, version=2)
 
     def __repr__(self) -> str:
         ins = ", ".join(map(repr, self._in_types))
@@ -227,18 +270,29 @@ def deserialize(data: bytes | bytearray) -> Exported:
         >>> print(export.deserialize(data).call(nl.numpy.ones(3)))
         [2. 2. 2.]
     """
+    if not isinstance(data, (bytes, bytearray)):
+        raise errors.ArgumentError(
+            errors.explain(
+                "export.deserialize",
+                f"expected bytes, got a {type(data).__name__}",
+                try_='open(path, "rb").read()',
+            )
+        )
     header, blobs = unpack(FUNCTION, bytes(data), "export.deserialize")
     platforms = header["platforms"]
+    constraints = header.get("constraints")
+    scope = None if constraints is None else SymbolicScope(constraints)
     return Exported(
         header["fun_name"],
         (tree_from_json(header["in_tree"]), tree_from_json(header["out_tree"])),
         (
-            [type_from_json(t) for t in header["in_types"]],
-            [type_from_json(t) for t in header["out_types"]],
+            [type_from_json(t, scope) for t in header["in_types"]],
+            [type_from_json(t, scope) for t in header["out_types"]],
         ),
         dict(zip(platforms, blobs, strict=False)),
         header["stablehlo_version"],
         derivative=deserialize(blobs[len(platforms)]) if header["has_vjp"] else None,
+        scope=scope,
     )
 
 
@@ -247,8 +301,9 @@ def export(
 ) -> Callable[..., Exported]:
     """A function that exports `fun_jit` for the types of the arguments that it is called with.
 
-    Arrays that the function closes over become part of the program. Shapes are fixed: export once
-    for each shape.
+    Arrays that the function closes over become part of the program. Sizes of `symbolic_shape` in
+    the shapes of `ShapeDtypeStruct`s stay open: the exported function takes arrays of all sizes
+    that satisfy the constraints. Other sizes are fixed.
 
     Args:
         fun_jit: a jitted function. Its static arguments are fixed by the call, and are not
@@ -287,16 +342,27 @@ def export(
         asked = [info.shardings_in(staged.in_tree), info.shardings_out(staged.out_tree)]
         _check_one_device(info.name, [*staged.placements, *(x.placement for x in captured)], asked)
         constants = [xla.host_array(x.buffer) for x in captured]
-        texts = {p: module_text(graph, constants, p, info.name) for p in chosen}
+        types = graph.in_types[len(captured) :]
+        scope = scope_of_types(f"export of {info.name}", types)
+        if scope is not None:
+            check_solvable(f"export of {info.name}", types, graph.out_types)
+        with marked_dims():
+            texts = {p: module_text(graph, constants, p, info.name) for p in chosen}
         version = xla.portable_version()
-        made = {text: xla.portable_artifact(text, version) for text in set(texts.values())}
+        made = {
+            text: xla.portable_artifact(text, version)
+            if scope is None
+            else portable_template(text, scope, symbols_of(types), version)
+            for text in set(texts.values())
+        }
         return Exported(
             info.name,
             (staged.in_tree, staged.out_tree),
-            (graph.in_types[len(captured) :], graph.out_types),
+            (types, graph.out_types),
             {p: made[text] for p, text in texts.items()},
             version,
             source=(graph, captured),
+            scope=scope,
         )
 
     return exporter

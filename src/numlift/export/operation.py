@@ -7,9 +7,13 @@ from functools import lru_cache
 from typing import Any
 
 from .. import errors
+from ..core.dim_scope import SymbolicScope
+from ..core.dims import Dim, size_text
 from ..core.op import Op
 from ..core.types import ArrayType
 from ..runtime import xla
+from .sizes import evaluated
+from .template import artifact, evaluator, filled, function_templates
 
 
 class CallExported(Op):
@@ -46,7 +50,7 @@ class CallExported(Op):
         raise errors.VmapError(
             errors.explain(
                 f"exported {self.fun_name}",
-                "an exported function has fixed shapes and cannot be vectorised",
+                "an exported function cannot be vectorised",
                 try_=f"export(jit(vmap({self.fun_name})))(...), or lax.map over the batch",
             )
         )
@@ -62,7 +66,7 @@ class CallExported(Op):
                     try_=f"export(f, platforms=[..., {ctx.platform!r}])",
                 )
             )
-        symbol, functions = _functions(blob)
+        symbol, functions = self.functions(blob)
         for text in functions:
             ctx.module.declare(text)
         ins = ", ".join(t.mlir for t in types)
@@ -70,6 +74,37 @@ class CallExported(Op):
         return ctx.emit_many(
             f"func.call @{symbol}({', '.join(operands)}) : ({ins}) -> ({results})", len(outs)
         )
+
+    def functions(self, blob: bytes) -> tuple[str, list[str]]:
+        """Name of the entry, and the functions of a program as text."""
+        return _functions(blob)
+
+
+class CallTemplate(CallExported):
+    """Apply an exported program with symbolic sizes, for these sizes."""
+
+    def __init__(
+        self,
+        fun_name: str,
+        templates: Mapping[str, bytes],
+        out_types: Sequence[ArrayType],
+        scope: SymbolicScope,
+        sizes: Mapping[str, Any],
+    ):
+        super().__init__(fun_name, templates, [evaluated(t, sizes) for t in out_types])
+        self.scope, self.sizes = scope, dict(sizes)
+
+    def functions(self, blob: bytes) -> tuple[str, list[str]]:
+        sizes = self.sizes
+        if not any(type(n) is Dim for n in sizes.values()):
+            return _functions(artifact(blob, self.scope, sizes))
+        # Inside another export with symbolic sizes: its expressions take the place of ours.
+        entry, texts = function_templates(blob, self.scope, tuple(sizes))
+        prefix = xla.unique_prefix(blob)
+        outside = ", ".join(size_text(n) for n in sizes.values())
+        own = xla.unique_prefix(f"{prefix}{outside}".encode())
+        value = evaluator(self.scope, sizes)
+        return entry.replace(prefix, own), [filled(t, value).replace(prefix, own) for t in texts]
 
 
 @lru_cache(maxsize=64)

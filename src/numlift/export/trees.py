@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import errors
+from ..core.dim_scope import SymbolicScope
+from ..core.dims import Dim
 from ..core.dtypes import KeyDType
 from ..core.types import ArrayType, array_type
 from ..tree import tree_structure, treedef_is_leaf
@@ -165,14 +167,15 @@ def _build(data: Any) -> Any:
 
 
 def type_to_json(t: ArrayType) -> list[Any]:
-    """An array type as JSON."""
+    """An array type as JSON; symbolic sizes are texts."""
     name = f"key:{t.dtype.impl}" if isinstance(t.dtype, KeyDType) else t.dtype.name
-    return [list(t.shape), name, t.weak_type]
+    return [[d.text if type(d) is Dim else d for d in t.shape], name, t.weak_type]
 
 
-def type_from_json(data: Sequence[Any]) -> ArrayType:
-    """The array type that `type_to_json` wrote."""
-    shape, name, weak = data
+def type_from_json(data: Sequence[Any], scope: SymbolicScope | None = None) -> ArrayType:
+    """The array type that `type_to_json` wrote; symbols belong to `scope`."""
+    sizes, name, weak = data
+    shape = tuple([scope.parse(d) if scope is not None and type(d) is str else d for d in sizes])
     if name.startswith("key:"):
-        return array_type(tuple(shape), KeyDType(name[4:]), weak)
-    return array_type(tuple(shape), np.dtype(name), weak)
+        return array_type(shape, KeyDType(name[4:]), weak)
+    return array_type(shape, np.dtype(name), weak)

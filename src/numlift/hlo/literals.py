@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.dims import Dim
 from ..core.types import dtype_kind
 
 _LONG = 256
@@ -20,6 +21,8 @@ _WHOLE_BYTES = frozenset(
 def number_text(value: Any, dtype: Any) -> str:
     """One element, exact: decimal where MLIR reads it back to the same bits, else the bits."""
     kind = dtype_kind(dtype)
+    if type(value) is Dim and kind in "iu":
+        return str(value)
     if kind == "b":
         return "true" if value else "false"
     if kind in "iu":

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..core.dims import Dim, as_size
 from ..core.tracing import Tracer, type_of
 from ..core.types import ArrayType
 
@@ -22,7 +23,9 @@ def static_ints(function: str, name: str, values: Any) -> tuple[int, ...]:
     try:
         if isinstance(values, (int, np.integer)):
             return (int(values),)
-        return tuple([v if type(v) is int else operator.index(v) for v in values])
+        if type(values) is Dim:
+            return (values,)  # type: ignore[return-value]
+        return tuple([v if type(v) is int else as_size(v) for v in values])
     except TypeError:
         for v in values if isinstance(values, (tuple, list)) else (values,):
             if isinstance(v, Tracer):

@@ -5,13 +5,13 @@ The helpers that functions which move elements are written with.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .. import errors
+from ..core.dims import as_size
 from ..core.op import Op
 from ..core.tracing import Tracer, Value, apply, type_of
 from ..ops.gather import Gather
@@ -32,10 +32,10 @@ def static_shape(function: str, shape: Any, argument: str = "shape") -> tuple[in
     """
     try:
         if isinstance(shape, (tuple, list)):
-            return tuple([operator.index(n) for n in shape])
+            return tuple([as_size(n) for n in shape])
         if getattr(shape, "ndim", 0) == 1:
-            return tuple([operator.index(n) for n in shape])
-        return (operator.index(shape),)
+            return tuple([as_size(n) for n in shape])
+        return (as_size(shape),)
     except TypeError:
         if isinstance(shape, Tracer) or (
             isinstance(shape, (tuple, list)) and any(isinstance(n, Tracer) for n in shape)

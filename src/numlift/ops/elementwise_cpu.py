@@ -17,6 +17,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from ..core.dims import known
 from ..core.types import ArrayType
 from .elementwise_text import Term
 
@@ -54,7 +55,7 @@ HALF_PI_HIGH, HALF_PI_LOW = 1.5707963705062866, -4.371139000186241e-08
 
 def fast_lowering(op: Any, ctx: Any, operands: list[str], out: ArrayType) -> str | None:
     """The result of a faster lowering for this platform, dtype and size, if there is one."""
-    if ctx.platform != "cpu" or out.size < SMALL:
+    if ctx.platform != "cpu" or known(out.size, SMALL) < SMALL:
         return None
     formula = FORMULAS.get(op.name)
     if formula is None or out.dtype not in _THROUGH_FLOAT32:

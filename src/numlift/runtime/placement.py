@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import config
+from ..core.dims import Dim
 from ..core.types import ArrayType
 from ..errors import ShardingError, explain
 from ..sharding.base import Sharding, is_local, shard_shape
@@ -92,7 +93,11 @@ def _build(type: ArrayType, sharding: Sharding, committed: bool) -> Placement:
     made = object.__new__(Placement)
     made.type, made.sharding, made.committed = type, sharding, committed
     made.xla_sharding = xla_sharding(sharding, physical.ndim)
-    made.handler = xla.result_handler(physical, made.xla_sharding, committed)
+    # arrays have numbers for sizes: a type with symbolic ones is only traced
+    symbolic = any(isinstance(d, Dim) for d in physical.shape)
+    made.handler = (
+        None if symbolic else xla.result_handler(physical, made.xla_sharding, committed)
+    )
     made.device_list = made.xla_sharding.device_list
     made.local_devices = list(local_devices(sharding))
     made.single = len(sharding.device_order) == 1

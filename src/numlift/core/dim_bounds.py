@@ -1,0 +1,182 @@
+"""What is known about the order of symbolic sizes: intervals, and constraints added to them.
+
+A polynomial has the interval that follows from the intervals of its symbols and operations. Where
+that does not decide, multiples of what is known to be >= 0 (constraints of the scope, and facts
+such as ``d * floordiv(e, d) <= e``) are taken away: what is left must be >= 0 by its interval.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .dim_scope import SymbolicScope
+    from .dims import Atom, Mono, Terms
+
+_INF = math.inf
+_DEPTH = 3
+Interval = tuple[float, float]
+
+
+def bounds(scope: SymbolicScope, terms: Terms) -> Interval:
+    """Smallest and largest value of a polynomial, as far as intervals tell."""
+    low: float = 0
+    high: float = 0
+    for mono, c in terms.items():
+        a, b = _mono_bounds(scope, mono)
+        a, b = (_times(a, c), _times(b, c)) if c >= 0 else (_times(b, c), _times(a, c))
+        low, high = low + a, high + b
+    return low, high
+
+
+def _times(a: float, b: float) -> float:
+    return 0 if a == 0 or b == 0 else a * b
+
+
+def _mono_bounds(scope: SymbolicScope, mono: Mono) -> Interval:
+    found: Interval = (1, 1)
+    for atom, power in mono:
+        a, b = atom_bounds(scope, atom)
+        if power % 2 == 0 and a < 0:
+            top = max(_power(a, power), _power(b, power))
+            a, b = (0 if b >= 0 else _power(b, power)), top
+        else:
+            a, b = _power(a, power), _power(b, power)
+        corners = [_times(x, y) for x in found for y in (a, b)]
+        found = min(corners), max(corners)
+    return found
+
+
+def _power(x: float, n: int) -> float:
+    made: float = 1
+    for _ in range(n):
+        made = _times(made, x)
+    return made
+
+
+def size_bounds(x: Any) -> Interval:
+    """Bounds of an int or a `Dim`."""
+    return (x, x) if isinstance(x, int) else x.bounds()
+
+
+def atom_bounds(scope: SymbolicScope, atom: Atom) -> Interval:
+    """Bounds of a symbol or an operation."""
+    if atom.kind == "symbol":
+        return scope.low.get(atom.text, 1), scope.high.get(atom.text, _INF)
+    first, second = [size_bounds(x) for x in atom.args]
+    if atom.kind == "max":
+        return max(first[0], second[0]), max(first[1], second[1])
+    if atom.kind == "min":
+        return min(first[0], second[0]), min(first[1], second[1])
+    low, high = second
+    if low <= 0:
+        return -_INF, _INF  # a divisor that may be negative
+    if atom.kind == "mod":
+        return 0, min(high - 1, first[1]) if first[0] >= 0 else high - 1
+    corners = [_floor(x, y) for x in first for y in second]
+    return min(corners), max(corners)
+
+
+def _floor(x: float, y: float) -> float:
+    if abs(x) == _INF:
+        return x
+    if y == _INF:
+        return 0 if x >= 0 else -1
+    return x // y
+
+
+def is_nonnegative(scope: SymbolicScope, terms: Terms) -> bool | None:
+    """Whether a polynomial is >= 0 for all sizes (True), for none (False), or unknown (None)."""
+    key = frozenset(terms.items())
+    found = scope.decided.get(key, 0)
+    if found == 0:
+        found = scope.decided[key] = _decide(scope, terms)
+    return found
+
+
+def _decide(scope: SymbolicScope, terms: Terms) -> bool | None:
+    low, high = bounds(scope, terms)
+    if low >= 0:
+        return True
+    if high < 0:
+        return False
+    if _proven(scope, terms, _DEPTH):
+        return True
+    opposite = {m: -c for m, c in terms.items()}
+    constant = opposite.get((), 0) - 1
+    opposite = {**opposite, (): constant}
+    return False if _proven(scope, opposite, _DEPTH) else None
+
+
+def _proven(scope: SymbolicScope, terms: Terms, depth: int) -> bool:
+    if bounds(scope, terms)[0] >= 0:
+        return True
+    if depth == 0:
+        return False
+    for fact in _facts(scope, terms):
+        for mono, c in fact.items():
+            have = terms.get(mono, 0)
+            if not mono or have * c <= 0:
+                continue
+            left = {m: abs(c) * k for m, k in terms.items()}
+            for m, k in fact.items():
+                left[m] = left.get(m, 0) - abs(have) * k
+            if _proven(scope, {m: k for m, k in left.items() if k}, depth - 1):
+                return True
+    return False
+
+
+def _facts(scope: SymbolicScope, terms: Terms) -> Iterator[Terms]:
+    """Polynomials that are >= 0 and share monomials with `terms`."""
+    yield from scope.inequalities
+    seen: set[int] = set()
+    for mono in terms:
+        for atom, _ in mono:
+            if atom.kind != "symbol" and id(atom) not in seen:
+                seen.add(id(atom))
+                yield from _atom_facts(scope, atom)
+
+
+def _atom_facts(scope: SymbolicScope, atom: Atom) -> Iterator[Terms]:
+    a, b = atom.args
+    me = ((atom, 1),)
+    if atom.kind in ("max", "min"):
+        sign = 1 if atom.kind == "max" else -1
+        for x in (a, b):
+            yield _plus({me: sign}, x, -sign)
+        if size_bounds(a)[0] >= 0 and size_bounds(b)[0] >= 0:
+            yield _plus(_plus({me: -1}, a, 1), b, 1)
+        return
+    if size_bounds(b)[0] <= 0:
+        return
+    if atom.kind == "mod":
+        yield _plus({me: -1, (): -1}, b, 1)
+        if size_bounds(a)[0] >= 0:
+            yield _plus({me: -1}, a, 1)
+        return
+    product = {_with(mono, atom): c for mono, c in _terms(b).items()}
+    yield _plus({m: -c for m, c in product.items()}, a, 1)
+    yield _plus(_plus({**product, (): product.get((), 0) - 1}, b, 1), a, -1)
+    if size_bounds(a)[0] >= 0:
+        yield _plus({me: -1}, a, 1)
+
+
+def _with(mono: Mono, atom: Atom) -> Mono:
+    powers = dict(mono)
+    powers[atom] = powers.get(atom, 0) + 1
+    return tuple(sorted(powers.items(), key=lambda item: item[0].text))
+
+
+def _terms(x: Any) -> Terms:
+    if isinstance(x, int):
+        return {(): x}
+    return dict(x.terms)
+
+
+def _plus(terms: Terms, x: Any, factor: int) -> Terms:
+    made = dict(terms)
+    for mono, c in _terms(x).items():
+        made[mono] = made.get(mono, 0) + factor * c
+    return made
