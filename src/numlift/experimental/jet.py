@@ -12,17 +12,10 @@ from ..api.leaks import leak_checked
 from ..api.tracing import check_argument, flatten_output, name_of
 from ..core.tracing import type_of
 from ..core.types import ArrayType
-from ..ops.call import Call
-from ..ops.conv import ConvGeneralDilated
-from ..ops.dot import DotGeneral
-from ..ops.elementwise_binary import div
+from ..ops.taylor import jet_flat
 from ..structural.arith import convert
-from ..transforms.jet import bilinear, inlined, jet_flat, quotients
+from ..transforms.jvp import instantiate, tangent_type
 from ..tree import tree_flatten, tree_unflatten
-
-bilinear.update({DotGeneral, ConvGeneralDilated})
-inlined.add(Call)
-quotients.add(type(div))
 
 
 @door
@@ -33,7 +26,7 @@ def jet(
 
     For a curve x(t) with x(0) = primals and k-th derivatives series[k - 1] at t = 0, the k-th
     derivatives of ``fun(x(t))`` at t = 0. The cost grows polynomially with the order, while nested
-    `jvp` doubles it at each.
+    `jvp` doubles it at each. Loops and branches stay loops and branches: their terms travel along.
 
     Args:
         fun: function of float or complex arrays, or pytrees of them.
@@ -60,6 +53,7 @@ def jet(
     """
     check_callable(fun, "jet")
     name = name_of(fun)
+    _check_sequences(primals, series, name)
     primals, series = tuple(primals), tuple(tuple(s) for s in series)
     order = _order(primals, series, name)
     leaves, tree = tree_flatten(primals)
@@ -95,8 +89,25 @@ def _run(
 
     outs, derivatives = jet_flat(flat, values, terms, order)
     result = tree_unflatten(out_tree[0], [as_operand(x) for x in outs])
-    rows = [[as_operand(d) for d in row] for row in derivatives]
+    rows = [
+        [as_operand(instantiate(d, tangent_type(type_of(x)))) for d in row]
+        for x, row in zip(outs, derivatives, strict=True)
+    ]
     return result, tree_unflatten(out_tree[0], rows)
+
+
+def _check_sequences(primals: Any, series: Any, name: str) -> None:
+    inner = series if isinstance(series, (tuple, list)) else ()
+    if not all(isinstance(s, (tuple, list)) for s in (primals, series, *inner)):
+        raise errors.ArgumentError(
+            errors.explain(
+                f"jet({name})",
+                "primals must be a tuple of arguments, and series a tuple with the sequence of "
+                "derivatives of each",
+                {"primals": type(primals).__name__, "series": type(series).__name__},
+                try_="jet(f, (x,), ((dx, ddx),))",
+            )
+        )
 
 
 def _order(primals: tuple[Any, ...], series: tuple[Any, ...], name: str) -> int:

@@ -17,7 +17,6 @@ from typing import Any
 from ..core.op import Op
 from ..core.source import Source
 from ..core.tracing import Interpreter, Tracer, apply, current, interpreting, type_of
-from ..core.types import ArrayType
 from ..structural.arith import add, mul, neg, sub
 from ..structural.families import LinearUnary, Structural
 from .jvp import instantiate, tangent_type
@@ -28,6 +27,10 @@ quotients: set[type] = set()
 """Classes of operations z = x / y: the terms of z y = x give those of z."""
 inlined: set[type] = set()
 """Classes of operations that run their `graph` as it is."""
+Terms = list[Any] | None
+"""The terms 1 to n of a value; None if all are zero, as is a term None."""
+by_graph: dict[type, Callable[..., tuple[list[Any], list[Terms]]]] = {}
+"""Rules of operations that hold graphs: (op, order, values, terms) -> values and terms."""
 
 
 class Series(Tracer):
@@ -109,6 +112,8 @@ class Jet(Interpreter):
 
     def results(self, op: Op, args: Sequence[Any]) -> Any:
         """The series of the results of an operation."""
+        if type(op) in by_graph:
+            return self.whole(op, args) if not self.depth else self.piecewise(op, args)
         with interpreting(self.parent):  # type: ignore[arg-type]
             firsts = self.parent.apply(op, self.first(args))  # type: ignore[union-attr]
         if op.multi:
@@ -150,6 +155,42 @@ class Jet(Interpreter):
             self.ready(Series(self, x, more(i))) if type_of(x).inexact else x
             for i, x in enumerate(firsts)
         ]
+
+    def run_rule(self, op: Op, args: Sequence[Any], order: int) -> tuple[list[Any], list[Terms]]:
+        """Values and terms of an operation that holds graphs."""
+        terms = []
+        for x in args:
+            row = [x.term(k) for k in range(1, order + 1)] if self.owns(x) else None
+            terms.append(None if row is None or all(d is None for d in row) else row)
+        with interpreting(self.parent):  # type: ignore[arg-type]
+            return by_graph[type(op)](op, order, self.first(args), terms)
+
+    def whole(self, op: Op, args: Sequence[Any]) -> list[Any]:
+        """Results of an operation that holds graphs, with all terms at once."""
+        found: list[Any] = []
+        for x, row in zip(*self.run_rule(op, args, self.order), strict=True):
+            if row is not None:
+                x = Series(self, x, lambda k: None)
+                x.terms += row
+            found.append(x)
+        return found
+
+    def piecewise(self, op: Op, args: Sequence[Any]) -> list[Any]:
+        """The same where a rule is running: an operand may be the series that is being defined."""
+        rows: dict[int, list[Terms]] = {}
+        with interpreting(self.parent):  # type: ignore[arg-type]
+            firsts = self.parent.apply(op, self.first(args))  # type: ignore[union-attr]
+
+        def more(i: int) -> Callable[[int], Any]:
+            def term(k: int) -> Any:
+                if k not in rows:
+                    rows[k] = self.run_rule(op, args, k)[1]
+                row = rows[k][i]
+                return None if row is None else row[-1]
+
+            return term
+
+        return [Series(self, x, more(i)) if x.type.inexact else x for i, x in enumerate(firsts)]
 
     def ready(self, x: Series) -> Series:
         """`x` with all terms made, unless a rule is running, which may not need them.
@@ -217,7 +258,7 @@ def jet_flat(
     series: Sequence[Sequence[Any] | None],
     order: int,
 ) -> tuple[list[Any], list[list[Any]]]:
-    """Values and derivatives 1 to `order` of a flat function along a curve.
+    """Values and derivatives 1 to `order` of a flat function along a curve; None for zeros.
 
     Args:
         function: arrays -> list of arrays.
@@ -236,12 +277,7 @@ def jet_flat(
     try:
         with interpreting(interpreter):
             outs = function(*args)
-        terms = [_terms(interpreter, x, order) for x in outs]
+        terms = [[interpreter.part(x, k) for k in range(1, order + 1)] for x in outs]
         return interpreter.first(outs), terms
     finally:
         interpreter.alive = False
-
-
-def _terms(interpreter: Jet, x: Any, order: int) -> list[Any]:
-    t: ArrayType = tangent_type(type_of(x))
-    return [instantiate(interpreter.part(x, k), t) for k in range(1, order + 1)]
