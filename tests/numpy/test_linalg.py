@@ -178,8 +178,34 @@ def test_failures() -> None:
         linalg.solve(np.eye(2), np.ones((3, 1)))
     with pytest.raises(errors.ValueArgumentError, match="mode"):
         linalg.qr(np.eye(2), "raw")
-    with pytest.raises(errors.GradError, match="free factor"):
-        nl.jvp(lambda x: linalg.eig(x)[1], (nl.numpy.eye(2),), (nl.numpy.eye(2),))
+    with pytest.raises(errors.GradError, match="enable_eigvec_derivs=True"):
+        nl.jvp(
+            lambda x: nl.lax.linalg.eig(x, enable_eigvec_derivs=False)[1],
+            (nl.numpy.eye(2),),
+            (nl.numpy.eye(2),),
+        )
+
+
+def test_derivatives_of_eigenvectors_keep_what_lapack_fixes() -> None:
+    # Both components of a rotation's eigenvectors have the same size; one of them is real.
+    turn, change = np.array([[0.0, -1.0], [1.0, 0.0]]), np.array([[0.5, 2.0], [1.0, -0.3]])
+    _, (w, u, v) = nl.jvp(nl.lax.linalg.eig, (turn,), (change,))
+    vectors = np.linalg.eig(turn)[1]
+    np.testing.assert_allclose(np.asarray(w).sum(), np.trace(change), atol=1e-12)
+    for d in (u, v):
+        np.testing.assert_allclose(np.sum(vectors.conj() * np.asarray(d), 0).real, 0, atol=1e-12)
+        np.testing.assert_allclose(np.asarray(d)[0].imag, 0, atol=1e-12)
+    # Signs and phases too are those of LAPACK: the tangent is the difference of its results.
+    for x in (REAL, COMPLEX):
+        a, change = x[0] + np.diag([1.0, 3.0, 5.0, 8.0]), x[1]
+        found = nl.jvp(nl.lax.linalg.eig, (a,), (change,))[1]
+        after, before = (nl.lax.linalg.eig(a + h * change) for h in (1e-6, -1e-6))
+        for d, y, z in zip(found, after, before, strict=True):
+            difference = (np.asarray(y) - np.asarray(z)) / 2e-6
+            np.testing.assert_allclose(np.asarray(d), difference, atol=1e-7)
+    # Equal eigenvalues: vectors of the common subspace are not mixed, and nothing is infinite.
+    _, found = nl.jvp(nl.lax.linalg.eig, (np.eye(3),), (np.ones((3, 3)),))
+    assert all(np.isfinite(np.asarray(d)).all() for d in found)
 
 
 @pytest.mark.parametrize("left", [True, False])

@@ -44,6 +44,11 @@ def hermitian(a: Any) -> Any:
     return (a + xp.conj(a).T) / 2
 
 
+def unphased(v: Any) -> Any:
+    """Columns times the conjugate of their first component, by either library."""
+    return v * v[:1].conj()
+
+
 def row(name: str, function: Any, oracle: Any, *shapes: tuple[int, ...], **more: Any) -> Sample:
     """A sample of matrices of these shapes, differentiated by the first."""
     options: dict[str, Any] = {"dtypes": WIDE, "differentiable": (0,), "tolerances": LOOSE} | more
@@ -123,7 +128,23 @@ SAMPLES = [
         lambda a: (np.linalg.eigvals(a) ** 3).sum().real,
         (3, 3),
         complex_derivative=False,
-        second_order=False,  # it needs the derivative of eigenvectors, which is refused
+    ),
+    *(
+        row(
+            f"eig/{side} vectors",
+            lambda a, side=side: unphased(
+                lax.linalg.eig(
+                    a,
+                    compute_left_eigenvectors=side == "left",
+                    compute_right_eigenvectors=side == "right",
+                )[1]
+            ),
+            lambda a, side=side: unphased(
+                scipy.linalg.eig(a, left=side == "left", right=side == "right")[1]
+            ),
+            (3, 3),
+        )
+        for side in ("left", "right")
     ),
     row(
         "householder_product",

@@ -242,20 +242,28 @@ def svd(x: Any, *, full_matrices: bool = True, compute_uv: bool = True) -> Any:
 
 
 def eig(
-    x: Any, *, compute_left_eigenvectors: bool = True, compute_right_eigenvectors: bool = True
+    x: Any,
+    *,
+    compute_left_eigenvectors: bool = True,
+    compute_right_eigenvectors: bool = True,
+    enable_eigvec_derivs: bool = True,
 ) -> list[Any]:
     """Eigenvalues and eigenvectors of square matrices; all results are complex.
+
+    Eigenvectors have norm 1 and a largest component that is real, as LAPACK's. Their derivative
+    keeps both. It needs distinct eigenvalues, and one component that is larger than the others.
 
     Args:
         x: (..., n, n).
         compute_left_eigenvectors: return U with ``U^H @ x = diag(w) @ U^H``.
         compute_right_eigenvectors: return V with ``x @ V = V @ diag(w)``.
+        enable_eigvec_derivs: False forbids derivatives of eigenvectors (the default in JAX).
 
     Returns:
         [w], then U and V if asked for.
 
     Raises:
-        GradError: derivative when eigenvectors are returned: only eigenvalues have one.
+        GradError: a derivative of eigenvectors that `enable_eigvec_derivs` forbids.
 
     Example:
         >>> import numpy as np
@@ -263,7 +271,8 @@ def eig(
         dtype('complex64')
     """
     _square("eig", x)
-    return list(apply(Eig.of(compute_left_eigenvectors, compute_right_eigenvectors), x))
+    left, right = bool(compute_left_eigenvectors), bool(compute_right_eigenvectors)
+    return list(apply(Eig.of(left, right, bool(enable_eigvec_derivs)), x))
 
 
 __all__ = [

@@ -11,18 +11,24 @@ from ..core.tracing import apply, type_of
 from ..core.types import ArrayType, array_type
 from ..structural.arith import (
     add,
+    complex_,
     complex_dtype,
     convert,
+    imag,
     mul,
     real,
     real_dtype,
+    select,
     sub,
 )
+from ..structural.shape import ReduceSum
+from .compare import eq
 from .elementwise_misc import stop_gradient
 from .linalg_calls import (
     MatrixOp,
     adjoint,
     columns,
+    conjugated,
     diagonal,
     info_of,
     lapack,
@@ -35,6 +41,7 @@ from .linalg_calls import (
     times,
 )
 from .linalg_factors import Lu, LuSolve
+from .reductions import ReduceMax
 
 
 class Eigh(MatrixOp):
@@ -167,6 +174,7 @@ class Eig(MatrixOp):
     square = True
     left: bool
     right: bool
+    vector_derivatives: bool = True
 
     def cores(self, *types: ArrayType) -> Any:
         n, dtype = types[0].shape[-1], types[0].dtype
@@ -174,19 +182,25 @@ class Eig(MatrixOp):
         return [((n,), dtype), *[((n, n), dtype)] * (self.left + self.right)]
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-        """dw = diag(V^-1 da V)."""
-        if self.left or self.right:
+        """With C = V^-1 da V: dw = diag(C); dV = V (F * C) with F[i, j] = 1 / (w[j] - w[i]), or 0,
+        made to keep what LAPACK fixes in each vector. Left vectors are right ones of a^H."""
+        if (self.left or self.right) and not self.vector_derivatives:
             raise self.no_derivative(
-                "eigenvectors of general matrices have a free factor, so no derivative",
-                "eigvals, or eigh if the matrix is Hermitian",
+                "enable_eigvec_derivs=False forbids derivatives of eigenvectors",
+                "enable_eigvec_derivs=True",
             )
-        a, da = primals[0], tangents[0]
-        w, v = apply(Eig.of(False, True), a)
-        dtype = type_of(v).dtype
-        moved = product(convert(da, dtype), v)
-        fixed = apply(stop_gradient, v)
-        lu, _, order = apply(Lu.of(), fixed)
-        return [w], [diagonal(apply(LuSolve.of(False), v, lu, order, moved))]
+        da = convert(tangents[0], complex_dtype(real_dtype(type_of(tangents[0]).dtype)))
+        w, *left, v = apply(Eig.of(self.left, True, self.vector_derivatives), primals[0])
+        inner = _in_basis(v, da)
+        outs, tangents_out = [w], [diagonal(inner)]
+        if self.left:
+            outs += left
+            back = _in_basis(left[0], adjoint(da))
+            tangents_out.append(_turned_eigenvectors(conjugated(w), left[0], back))
+        if self.right:
+            outs.append(v)
+            tangents_out.append(_turned_eigenvectors(w, v, inner))
+        return outs, tangents_out
 
     def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> list[str]:
         self.refuse_platform(ctx)
@@ -211,3 +225,46 @@ class Eig(MatrixOp):
             )
         kept = [value, *[left] * self.left, *[right] * self.right]
         return [or_nan(ctx, y, t, info, x.ndim - 2) for y, t in zip(kept, outs, strict=True)]
+
+
+def _in_basis(v: Any, da: Any) -> Any:
+    """V^-1 da V."""
+    lu, _, order = apply(Lu.of(), apply(stop_gradient, v))
+    return apply(LuSolve.of(False), v, lu, order, product(da, v))
+
+
+def _turned_eigenvectors(w: Any, v: Any, inner: Any) -> Any:
+    """Tangents of eigenvectors of norm 1 whose largest component is real.
+
+    A vector may be changed by any factor, so that adding a multiple of it to its tangent is free.
+    The real part of the multiple keeps the norm, the imaginary part the component real. Vectors of
+    equal eigenvalues are not mixed, as in `Eigh`.
+    """
+    gaps = safe_reciprocal(apply(sub, columns(w, inner), rows(w, inner)))
+    moved = product(v, times(gaps, inner))
+    stretch = apply(real, diagonal(product(adjoint(v), moved)))
+    turn = _summed(times(_pivots(v), apply(imag, moved)))
+    return apply(sub, moved, times(v, columns(apply(complex_, stretch, turn), v)))
+
+
+def _pivots(v: Any) -> Any:
+    """1 over the largest component of each column, at its place; 0 elsewhere.
+
+    LAPACK makes the imaginary part of the largest component an exact zero. Of components of equal
+    size (both in a rotation by 90 degrees, for example) it is therefore the one that is real.
+    """
+    fixed = apply(stop_gradient, v)
+    part = apply(real, fixed)
+    kind = type_of(part).dtype.type
+    is_real = apply(eq, apply(imag, fixed), kind(0))
+    size = apply(select, is_real, kind(-1), times(part, part))
+    axis = type_of(size).ndim - 2
+    largest = apply(eq, size, columns(apply(ReduceMax.of((axis,)), size), size))
+    found = apply(real, v)
+    weight = apply(select, largest, kind(0), found)
+    return times(weight, columns(safe_reciprocal(_summed(times(weight, weight))), weight))
+
+
+def _summed(x: Any) -> Any:
+    """Sums of the columns of matrices."""
+    return apply(ReduceSum.of((type_of(x).ndim - 2,)), x)

@@ -231,10 +231,12 @@ def eig(a: Any) -> Any:
     """Eigenvalues and right eigenvectors of square matrices; always complex.
 
     Returns:
-        A named tuple (eigenvalues, eigenvectors), in LAPACK's order.
+        A named tuple (eigenvalues, eigenvectors), in LAPACK's order. Vectors have norm 1 and a
+        largest component that is real. The derivative keeps both; it needs distinct eigenvalues,
+        and one component that is larger than the others.
 
     Raises:
-        ShapeError: not square.  GradError: derivatives; `eigvals` and `eigh` have them.
+        ShapeError: not square.
 
     Example:
         >>> import numlift.numpy as np
