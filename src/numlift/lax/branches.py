@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from .. import config, errors
+from ..api.refs import hide_refs, put, ref_places
 from ..api.tracing import TracedFunction, name_of
 from ..core.graph import Graph
+from ..core.refs import load
 from ..core.staging import trace_to_graph
 from ..core.tracing import Tracer, apply, current, type_of
 from ..core.types import ArrayType
@@ -19,7 +21,14 @@ from ..ops.platform import PlatformDependent
 from ..runtime.array import Array
 from ..runtime.transfer import as_array
 from ..structural.arith import convert
-from ..tree import keystr, tree_flatten_with_path, tree_unflatten
+from ..tree import (
+    explain_structure_mismatch,
+    keystr,
+    tree_flatten,
+    tree_flatten_with_path,
+    tree_unflatten,
+)
+from .refs import branches_with_refs
 from .staging import operands_of, trace_body
 
 _PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
@@ -52,6 +61,7 @@ def cond(pred: Any, true_fun: Any, false_fun: Any, *operands: Any, **named: Any)
             )
         )
     if not isinstance(pred, (Array, Tracer)):
+        type_of(pred)  # says that text is no array
         pred = as_array(pred)
     t = type_of(pred)
     if t.shape or t.kind not in "biuf":
@@ -79,15 +89,29 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
     """
     branches = tuple(branches)
     if not branches:
-        raise errors.ValueArgumentError(errors.explain("switch", "branches is empty"))
+        raise errors.ValueArgumentError(
+            errors.explain("switch", "branches is empty", try_="at least one function")
+        )
     if not all(callable(b) for b in branches):
-        raise errors.ArgumentError(errors.explain("switch", "branches must be functions"))
+        raise errors.ArgumentError(
+            errors.explain(
+                "switch",
+                "branches must be functions",
+                {f"branches[{i}]": b for i, b in enumerate(branches) if not callable(b)},
+                try_="lambda *args: value for a branch that is a value",
+            )
+        )
     if not isinstance(index, (Array, Tracer)):
         index = as_array(index)
     t = type_of(index)
     if t.shape or t.kind not in "iu":
         raise errors.DTypeError(
-            errors.explain("switch", "index must be an integer scalar", {"index": t})
+            errors.explain(
+                "switch",
+                "index must be an integer scalar",
+                {"index": t},
+                try_="index.astype(int); np.choose or vmap for an array of indices",
+            )
         )
     if len(branches) == 1:
         return branches[0](*operands)
@@ -165,11 +189,18 @@ def _branch(
     operands: tuple[Any, ...],
     make: Callable[[tuple[Graph, ...]], Any] = cond_of,
 ) -> Any:
+    leaves, whole = tree_flatten((operands, {}))
+    if ref_places(leaves):
+        hidden = [hide_refs(b, whole, leaves) for b in branches]
+        branches, operands = [h[0] for h in hidden], tuple(hidden[0][2])
     values, tree = operands_of(operands, f"{function}: operands")
     types = [type_of(x) for x in values]
     args = tree_unflatten(tree, values)
     traces = [trace_body(b, args, types, function) for b in branches]
     _check_branches(function, branches, traces)
+    traces, refs, written = branches_with_refs(traces)
+    if refs:
+        values, types = [*map(load, refs), *values], [*(r.type for r in refs), *types]
     captured: list[Any] = []
     for t in traces:
         captured += [x for x in t.captured if not any(x is y for y in captured)]
@@ -186,6 +217,10 @@ def _branch(
         lambda: tuple(_aligned(t, where, captured_types, types, wanted) for t in traces),
     )
     outs = apply(make(graphs), index, *captured, *values)
+    if written:
+        n_out = len(outs) - len(written)
+        put(written, outs[n_out:])
+        outs = outs[:n_out]
     return tree_unflatten(traces[0].out_tree, outs)
 
 
@@ -223,28 +258,34 @@ def _aligned(
 def _check_branches(function: str, branches: Sequence[Any], traces: Sequence[Any]) -> None:
     first = traces[0]
     for i, t in enumerate(traces[1:], 1):
-        names = f"{name_of(branches[0])} and {name_of(branches[i])}"
+        a_name, b_name = "branch 0", f"branch {i}"
+        if function == "cond":
+            a_name, b_name = "false_fun", "true_fun"
+        names = f"{name_of(branches[0])} ({a_name}) and {name_of(branches[i])} ({b_name})"
         if t.out_tree != first.out_tree:
             raise errors.TreeError(
                 errors.explain(
                     function,
-                    f"the branches {names} must return results of one structure",
-                    {"branch 0": first.out_tree, f"branch {i}": t.out_tree},
+                    f"{names} must return results of one structure: "
+                    f"{explain_structure_mismatch(first.out_tree, t.out_tree, a_name, b_name)}",
+                    try_="return the same containers from each branch",
                 )
             )
         wrong = {}
-        paths = [
-            p for p, _ in tree_flatten_with_path(tree_unflatten(t.out_tree, t.graph.out_types))[0]
-        ]
-        for path, a, b in zip(paths, first.graph.out_types, t.graph.out_types, strict=True):
+        paths = [p for p, _ in tree_flatten_with_path(tree_unflatten(t.out_tree, t.out_types))[0]]
+        for path, a, b in zip(paths, first.out_types, t.out_types, strict=True):
             if a.shape != b.shape or a.dtype != b.dtype:
                 wrong[f"result{keystr(path)}"] = f"{a!r} and {b!r}"
         if wrong:
-            raise errors.DTypeError(
+            pairs = zip(first.out_types, t.out_types, strict=True)
+            shapes = any(a.shape != b.shape for a, b in pairs)
+            raise (errors.ShapeError if shapes else errors.DTypeError)(
                 errors.explain(
                     function,
-                    f"the branches {names} must return results of equal shapes and dtypes",
+                    f"{names} must return results of equal shapes and dtypes",
                     wrong,
-                    try_="x.astype(...) in one branch",
+                    try_="np.broadcast_to or np.pad in one branch"
+                    if shapes
+                    else "x.astype(...) in one branch",
                 )
             )

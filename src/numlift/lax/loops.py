@@ -9,15 +9,19 @@ from typing import Any
 import numpy as np
 
 from .. import config, errors
+from ..api.refs import put
 from ..api.tracing import TracedFunction, name_of
 from ..api.vmap import vmap
+from ..core.dims import as_size
+from ..core.graph import Graph
+from ..core.integers import check_integer
 from ..core.tracing import Tracer, apply, type_of
 from ..core.types import ArrayType, array_type
 from ..ops.bounded_while import BoundedWhile
 from ..ops.call import call_of
+from ..ops.checkpoint_schedule import default_checkpoints
 from ..ops.compare import ge, lt
 from ..ops.elementwise_binary import and_
-from ..ops.scan import Scan
 from ..ops.shape import Concatenate
 from ..ops.slicing import Slice
 from ..ops.while_loop import While
@@ -25,14 +29,16 @@ from ..sharding import rules
 from ..structural.arith import add, complex_, convert, imag, mul, real, select
 from ..structural.shape import reshape
 from ..tree import (
+    explain_structure_mismatch,
     keystr,
     tree_flatten,
     tree_flatten_with_path,
-    tree_leaves,
     tree_map,
     tree_unflatten,
 )
-from .staging import operands_of, trace_body
+from .python_loops import scan_in_python
+from .refs import OpenRefs, loaded, run_scan, while_with_refs
+from .staging import explained_arity, operands_of, trace_body
 
 
 def _check_carry(
@@ -48,8 +54,9 @@ def _check_carry(
         raise errors.TreeError(
             errors.explain(
                 function,
-                f"{body_name} must return a carry with the structure of its input",
-                {"carry in": in_tree, "carry out": out_tree},
+                f"{body_name} must return a carry with the structure of its input: "
+                f"{explain_structure_mismatch(in_tree, out_tree, 'carry in', 'carry out')}",
+                try_="return the carry in the containers of the initial value",
             )
         )
     wrong = {}
@@ -58,12 +65,15 @@ def _check_carry(
         if a.shape != b.shape or a.dtype != b.dtype or a.sharding is not b.sharding:
             wrong[f"carry{keystr(path)}"] = f"{a!r} in, {b!r} out"
     if wrong:
-        raise errors.DTypeError(
+        shapes = any(a.shape != b.shape for a, b in zip(ins, outs, strict=True))
+        raise (errors.ShapeError if shapes else errors.DTypeError)(
             errors.explain(
                 function,
                 f"{body_name} must return a carry with the shapes and dtypes of its input",
                 wrong,
-                try_="convert the initial value or the result: x.astype(...)",
+                try_="an array of full size from the start, changed with x.at[i].set(...)"
+                if shapes
+                else "convert the initial value or the result: x.astype(...)",
             )
         )
 
@@ -143,13 +153,16 @@ def scan(
     if not callable(f):
         raise errors.ArgumentError(errors.explain("scan", "f must be a function", {"f": f}))
     carry, in_tree = operands_of(init, "scan: init")
+    opened = OpenRefs(xs)
+    xs = opened.tree
     x_leaves, x_tree = operands_of(xs, "scan: xs")
     steps = _scan_length(xs, x_leaves, length)
     if config.current().disable_jit:
-        return _scan_in_python(f, init, x_leaves, x_tree, steps, reverse)
+        return scan_in_python(f, init, x_leaves, x_tree, steps, reverse, opened)
     x_types = [_row_type(type_of(x)) for x in x_leaves]
     name = name_of(f)
     y_trees: list[Any] = []
+    places = tuple([len(carry) + i for i in opened.refs])
 
     def trace(carry_values: list[Any]) -> tuple[TracedFunction, list[ArrayType], Any]:
         types = [*(type_of(x) for x in carry_values), *x_types]
@@ -157,7 +170,7 @@ def scan(
             tree_unflatten(in_tree, carry_values),
             tree_unflatten(x_tree, x_leaves),
         )
-        traced = trace_body(f, args, types, "scan")
+        traced = trace_body(f, args, types, "scan", places)
         pair = traced.out_tree.children()
         if len(pair) != 2 or traced.out_tree.node_data()[0] not in (tuple, list):
             raise errors.TreeError(
@@ -172,12 +185,27 @@ def scan(
         return traced, traced.graph.out_types[: pair[0].num_leaves], pair[0]
 
     carry, traced = _settle("scan", name, carry, trace, in_tree)
-    n_c, n_k = len(traced.captured), len(carry)
-    per_round = steps if unroll is True else max(1, int(unroll))
-    key = ("scan op", steps, reverse, n_c, n_k, per_round)
-    op = traced.graph.cached(key, lambda: Scan(traced.graph, steps, reverse, n_c, n_k, per_round))
-    outs = apply(op, *traced.captured, *carry, *x_leaves)
+    per_round = steps if unroll is True else _unroll(unroll)
+    outs = run_scan(traced, carry, x_leaves, opened, (steps, reverse, per_round))
+    n_k = len(carry)
     return tree_unflatten(in_tree, outs[:n_k]), tree_unflatten(y_trees[0], outs[n_k:])
+
+
+def _unroll(unroll: Any) -> int:
+    try:
+        n = operator.index(unroll)
+    except TypeError:
+        n = -1
+    if n < 0:
+        raise errors.ValueArgumentError(
+            errors.explain(
+                "scan",
+                "unroll must be a bool or a positive int",
+                {"unroll": unroll},
+                try_="unroll=4",
+            )
+        )
+    return max(1, n)
 
 
 def _row_type(t: ArrayType) -> ArrayType:
@@ -203,10 +231,15 @@ def _scan_length(xs: Any, leaves: Sequence[Any], length: int | None) -> int:
         sizes[f"xs{keystr(path)}"] = shape[0]
     if length is not None:
         try:
-            length = operator.index(length)
+            length = as_size(length)
         except TypeError:
             raise errors.ArgumentError(
-                errors.explain("scan", "length must be a concrete int", {"length": length})
+                errors.explain(
+                    "scan",
+                    "length must be a concrete int",
+                    {"length": length},
+                    try_="static_argnums in jit, or lax.fori_loop, which takes traced bounds",
+                )
             ) from None
         if length < 0:
             raise errors.ValueArgumentError(
@@ -217,7 +250,11 @@ def _scan_length(xs: Any, leaves: Sequence[Any], length: int | None) -> int:
     if not sizes:
         if length is None:
             raise errors.ArgumentError(
-                errors.explain("scan", "without arrays in xs, length must be given")
+                errors.explain(
+                    "scan",
+                    "without arrays in xs, length must be given",
+                    try_="lax.scan(f, init, None, length=n)",
+                )
             )
         return length
     first = next(iter(sizes.values()))
@@ -226,36 +263,14 @@ def _scan_length(xs: Any, leaves: Sequence[Any], length: int | None) -> int:
         if length is not None:
             shown["length"] = length
         raise errors.ShapeError(
-            errors.explain("scan", "the leading axes of xs (and length) must be equal", shown)
+            errors.explain(
+                "scan",
+                "the leading axes of xs (and length) must be equal",
+                shown,
+                try_="x[:n] to cut, or lax.scan over a tree of arrays of one length",
+            )
         )
     return first
-
-
-def _scan_in_python(f: Any, init: Any, xs: list[Any], tree: Any, n: int, reverse: bool) -> Any:
-    """scan under disable_jit: a Python loop, for debugging."""
-    carry, ys = init, []
-    for i in reversed(range(n)) if reverse else range(n):
-        carry, y = f(carry, tree_unflatten(tree, [_take_row(x, i) for x in xs]))
-        ys.append(y)
-    if not ys:
-        raise errors.ValueArgumentError(
-            errors.explain("scan", "a scan of length 0 needs tracing, which disable_jit forbids")
-        )
-    if reverse:
-        ys.reverse()
-    columns = zip(*(tree_leaves(y) for y in ys), strict=True)
-    stacked = [
-        apply(Concatenate.of(0), *(reshape(v, (1, *type_of(v).shape)) for v in column))
-        for column in columns
-    ]
-    return carry, tree_unflatten(tree_flatten(ys[0])[1], stacked)
-
-
-def _take_row(x: Any, i: int) -> Any:
-    t = type_of(x)
-    start = (i,) + (0,) * (t.ndim - 1)
-    stop = (i + 1, *t.shape[1:])
-    return reshape(apply(Slice.of(start, stop, None), x), t.shape[1:])
 
 
 def while_loop(
@@ -264,6 +279,7 @@ def while_loop(
     init_val: Any,
     *,
     max_steps: int | None = None,
+    checkpoints: int | None = None,
 ) -> Any:
     """Repeat ``val = body_fun(val)`` while ``cond_fun(val)`` is true.
 
@@ -303,6 +319,8 @@ def while_loop(
             errors.explain("while_loop", "cond_fun and body_fun must be functions")
         )
     limit = None if max_steps is None else _step_limit(max_steps)
+    if checkpoints is None and limit is not None:
+        checkpoints = default_checkpoints(limit)
     carry, tree = operands_of(init_val, "while_loop: init_val")
     if config.current().disable_jit:
         return _while_in_python(cond_fun, body_fun, init_val, limit)
@@ -310,12 +328,12 @@ def while_loop(
     def trace(values: list[Any]) -> tuple[TracedFunction, list[ArrayType], Any]:
         args = (tree_unflatten(tree, values),)
         traced = trace_body(body_fun, args, [type_of(x) for x in values], "while_loop")
-        return traced, traced.graph.out_types, traced.out_tree
+        return traced, list(traced.out_types), traced.out_tree
 
     carry, body = _settle("while_loop", name_of(body_fun), carry, trace, tree)
     args = (tree_unflatten(tree, carry),)
     test = trace_body(cond_fun, args, [type_of(x) for x in carry], "while_loop")
-    outs = test.graph.out_types
+    outs = test.out_types
     if len(outs) != 1 or outs[0].shape or outs[0].kind != "b":
         raise errors.DTypeError(
             errors.explain(
@@ -325,17 +343,42 @@ def while_loop(
                 try_="np.any(...) or np.all(...) of an array of bools",
             )
         )
-    n_c, n_b = len(test.captured), len(body.captured)
-    kind, more = (While, ()) if limit is None else (BoundedWhile, (limit,))
-    key = ("while op", test.graph, n_c, n_b, *more)
-    op = body.graph.cached(key, lambda: kind(test.graph, body.graph, n_c, n_b, *more))
-    outs = apply(op, *test.captured, *body.captured, *carry)
-    if limit is not None:
+    bound = () if limit is None else (limit, checkpoints)
+    if test.refs is None and body.refs is None:
+        graphs = test.graph, body.graph
+        return tree_unflatten(tree, _run_while(graphs, test.captured, body.captured, carry, bound))
+    loop = while_with_refs(test, body)
+    outs = _run_while(
+        (loop.test, loop.body),
+        [*test.captured, *loaded(loop.test_refs)],
+        [*body.captured, *loaded(loop.body_refs)],
+        [*carry, *loaded(loop.carried)],
+        bound,
+    )
+    put(loop.carried, outs[len(carry) :])
+    return tree_unflatten(tree, outs[: len(carry)])
+
+
+def _run_while(
+    graphs: tuple[Graph, Graph],
+    test_known: Sequence[Any],
+    body_known: Sequence[Any],
+    carry: Sequence[Any],
+    bound: tuple[Any, ...],
+) -> Any:
+    """The last carry of a loop, given condition and body and what they close over."""
+    test, body = graphs
+    n_c, n_b = len(test_known), len(body_known)
+    kind: Any = BoundedWhile if bound else While
+    key = ("while op", test, n_c, n_b, *bound)
+    op = body.cached(key, lambda: kind(test, body, n_c, n_b, *bound))
+    outs = apply(op, *test_known, *body_known, *carry)
+    if bound:
         *outs, steps = outs
-        (goes_on,) = apply(call_of(test.graph, True), *test.captured, *outs)
-        exceeded = apply(and_, goes_on, apply(ge, steps, np.int32(limit)))
+        (goes_on,) = apply(call_of(test, True), *test_known, *outs)
+        exceeded = apply(and_, goes_on, apply(ge, steps, np.int32(bound[0])))
         outs = [_nan_if(exceeded, x) for x in outs]
-    return tree_unflatten(tree, outs)
+    return outs
 
 
 def _step_limit(max_steps: Any) -> int:
@@ -406,7 +449,12 @@ def fori_loop(
         t = type_of(bound)
         if t.shape or t.kind not in "iu":
             raise errors.DTypeError(
-                errors.explain("fori_loop", f"{word} must be an integer scalar", {word: t})
+                errors.explain(
+                    "fori_loop",
+                    f"{word} must be an integer scalar",
+                    {word: t},
+                    try_="int(n), or n.astype(int)",
+                )
             )
     static = not isinstance(lower, Tracer) and not isinstance(upper, Tracer)
     dtype = _counter_dtype(lower, upper)
@@ -422,7 +470,8 @@ def fori_loop(
 
         def step(carry: Any, _: None) -> tuple[Any, None]:
             i, value = carry
-            return (apply(add, i, one), body_fun(i, value)), None
+            with explained_arity(body_fun, (i, value), "fori_loop"):
+                return (apply(add, i, one), body_fun(i, value)), None
 
         step.__name__ = name_of(body_fun)
         (_, value), _ = scan(
@@ -443,7 +492,8 @@ def fori_loop(
 
     def body(carry: Any) -> Any:
         i, end, value = carry
-        return apply(add, i, one), end, body_fun(i, value)
+        with explained_arity(body_fun, (i, value), "fori_loop"):
+            return apply(add, i, one), end, body_fun(i, value)
 
     body.__name__ = name_of(body_fun)
     state = (convert(lower, dtype), convert(upper, dtype), init_val)
@@ -452,6 +502,9 @@ def fori_loop(
 
 def _counter_dtype(lower: Any, upper: Any) -> Any:
     a, b = type_of(lower), type_of(upper)
+    for bound in (lower, upper):
+        if type(bound) is int:
+            check_integer("fori_loop", bound)
     if a.weak_type and not b.weak_type:
         return b.dtype
     if b.weak_type and not a.weak_type:
@@ -479,12 +532,19 @@ def map(f: Callable[..., Any], xs: Any, *, batch_size: int | None = None) -> Any
         >>> print(nl.lax.map(lambda x: x * x, np.arange(3)))
         [0 1 4]
     """
+    if not callable(f):
+        raise errors.ArgumentError(
+            errors.explain("map", "f must be a function", {"f": f}, try_="lax.map(f, xs)")
+        )
     if batch_size is None:
+        operands_of(xs, "map: xs")
         return scan(lambda _, x: (None, f(x)), None, xs)[1]
     leaves, tree = operands_of(xs, "map: xs")
     n = _scan_length(xs, leaves, None)
     if batch_size < 1:
-        raise errors.ValueArgumentError(errors.explain("map", "batch_size must be positive"))
+        raise errors.ValueArgumentError(
+            errors.explain("map", "batch_size must be positive", {"batch_size": batch_size})
+        )
     rounds, left = divmod(n, batch_size)
     batched = vmap(f)
     parts = []
