@@ -45,6 +45,8 @@ from . import (
     ufuncs,
 )
 from . import methods as _methods
+from .array_api import API_VERSION as __array_api_version__
+from .array_api import array_namespace_info as __array_namespace_info__
 from .arithmetic import (
     add, arctan2, atan2, copysign, divide, divmod, floor_divide, fmax, fmin, fmod, heaviside,
     hypot, ldexp, logaddexp, logaddexp2, maximum, minimum, mod, multiply, nextafter, remainder,

@@ -17,6 +17,7 @@ from ..core.tracing import apply, type_of
 from ..ops.elementwise_misc import BitcastConvertType, bits_of
 from ..structural import arith
 from . import (
+    array_api,
     choosing,
     creation,
     cumulative,
@@ -152,7 +153,12 @@ class ArrayMethods:
         return products.matmul(other, self) if is_operand(other) else NotImplemented
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
-        """The module with the functions of the array API standard."""
+        """The module with the functions of the array API standard.
+
+        Raises:
+            ValueArgumentError: `api_version` is not a version of the standard.
+        """
+        array_api.check_version(api_version)
         return sys.modules["numlift.numpy"]
 
     def __reversed__(self: Any) -> Iterator[Any]:
