@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,10 +17,17 @@ from ..structural.arith import convert
 from ..structural.shape import full
 from ..transforms.jvp import instantiate, jvp_flat, tangent_type
 from ..transforms.linearize import LinearMap, linearize_flat
-from ..tree import keystr, tree_flatten, tree_flatten_with_path, tree_map, tree_unflatten
+from ..tree import (
+    explain_structure_mismatch,
+    tree_flatten,
+    tree_map,
+    tree_unflatten,
+)
+from .differentiated import canonical_argnums, check_inputs, check_result, choose_arguments
 from .door import door
 from .eager import concrete
 from .leaks import leak_checked
+from .ref_tangents import refs_with_tangents
 from .tracing import argument_path, check_argument, check_callable, flatten_output, name_of
 
 
@@ -62,14 +68,21 @@ def jvp(
         >>> print(y, dy)
         0.0 2.0
     """
-    check_callable(fun, "jvp")
+    return push_along("jvp", fun, primals, tangents, has_aux)
+
+
+def push_along(
+    label: str, fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = False
+) -> tuple[Any, ...]:
+    """`jvp` under the name of the transformation that the user called."""
+    check_callable(fun, label)
     if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
         raise errors.ArgumentError(
             errors.explain(
-                "jvp",
+                label,
                 "primals and tangents must be tuples or lists of arguments",
                 {"primals": type(primals).__name__, "tangents": type(tangents).__name__},
-                try_="nl.jvp(f, (x,), (dx,))",
+                try_=f"nl.{label}(f, (x,), (dx,))",
             )
         )
     leaves, tree = tree_flatten(tuple(primals))
@@ -77,33 +90,45 @@ def jvp(
     if tree != d_tree:
         raise errors.ArgumentError(
             errors.explain(
-                "jvp",
-                "primals and tangents must have the same structure",
-                {"primals": tree, "tangents": d_tree},
+                label,
+                "tangents must have the structure of primals: "
+                f"{explain_structure_mismatch(tree, d_tree, 'primals', 'tangents')}",
+                try_=f"one tangent for each array of primals: nl.{label}(f, (x, y), (dx, dy))",
             )
         )
+    name = f"{label}({name_of(fun)})"
+    lent = refs_with_tangents(name, leaves, d_leaves)
+    if lent is not None:
+        fun = lent.opened(fun, tree_flatten((tuple(primals), {}))[1])
+        leaves, d_leaves = lent.values(leaves), lent.values(d_leaves)
     for x in (*leaves, *d_leaves):
         if getattr(x, "dtype", None) != float0:
-            check_argument(x, lambda: "an argument", f"jvp({name_of(fun)})")
+            check_argument(x, lambda: "an argument", name)
     values = [as_operand(x) for x in leaves]
-    directions = [
-        _direction(x, d, f"jvp({name_of(fun)})") for x, d in zip(values, d_leaves, strict=True)
-    ]
-    return _push_through(fun, tree, values, directions, has_aux)
+    directions = [_direction(x, d, name) for x, d in zip(values, d_leaves, strict=True)]
+    result = _push_through(label, fun, tree, values, directions, has_aux)
+    if lent is not None:
+        lent.put()
+    return result
 
 
 @leak_checked
 def _push_through(
-    fun: Callable[..., Any], tree: Any, values: list[Any], directions: list[Any], has_aux: bool
+    label: str,
+    fun: Callable[..., Any],
+    tree: Any,
+    values: list[Any],
+    directions: list[Any],
+    has_aux: bool,
 ) -> tuple[Any, ...]:
     found: list[Any] = []
 
     def flat(*xs: Any) -> Sequence[Any]:
         result = fun(*tree_unflatten(tree, xs))
         if has_aux:
-            result, aux = _split_aux(result, "jvp")
+            result, aux = _split_aux(result, label)
             found.append(aux)
-        outs, out_tree = flatten_output(result, name_of(fun), "jvp")
+        outs, out_tree = flatten_output(result, name_of(fun), label)
         found.append(out_tree)
         return outs
 
@@ -167,6 +192,7 @@ def _direction(x: Any, d: Any, function: str) -> Any:
                 function,
                 "a tangent must have the shape and dtype of its primal",
                 {"primal": t, "tangent": u},
+                try_="np.ones_like(primal), or tangent.astype(primal.dtype)",
             )
         )
     return d
@@ -203,8 +229,9 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
             raise errors.ArgumentError(
                 errors.explain(
                     "linearize",
-                    "tangents must have the structure of the primals",
-                    {"primals": point.in_tree, "tangents": d_tree},
+                    "tangents must have the structure of the primals: "
+                    f"{explain_structure_mismatch(point.in_tree, d_tree, 'primals', 'tangents')}",
+                    try_="one tangent for each argument of the function: f_jvp(dx, dy)",
                 )
             )
         directions = [
@@ -311,9 +338,17 @@ def vjp(
     point = linearize_at(fun, primals, "vjp", has_aux)
 
     @door
-    def f_vjp(ct: Any) -> Any:
+    def f_vjp(*cts: Any) -> Any:
         """Cotangents of the arguments."""
-        return _pull_back(point, ct)
+        if len(cts) != 1:
+            raise errors.ArgumentError(
+                errors.explain(
+                    f"vjp({name_of(fun)})",
+                    f"takes one cotangent, structured like the result, but got {len(cts)}",
+                    try_="f_vjp((ct_a, ct_b)) for a function that returns a tuple",
+                )
+            )
+        return _pull_back(point, cts[0])
 
     result = point.result(), f_vjp
     return (*result, point.aux) if has_aux else result
@@ -326,8 +361,9 @@ def _pull_back(point: Point, ct: Any, weak: bool = False) -> Any:
         raise errors.ArgumentError(
             errors.explain(
                 "vjp",
-                "the cotangent must have the structure of the result",
-                {"result": point.out_tree, "cotangent": ct_tree},
+                "the cotangent must have the structure of the result: "
+                f"{explain_structure_mismatch(point.out_tree, ct_tree, 'result', 'cotangent')}",
+                try_="one cotangent for each array of the result, in the same containers",
             )
         )
     checked = [_cotangent(c, t) for c, t in zip(cts, point.linear.out_types, strict=True)]
@@ -400,18 +436,34 @@ def value_and_grad(
         >>> print(value, slope)
         8.0 12.0
     """
-    check_callable(fun, "value_and_grad")
+    return _value_and_grad(
+        "value_and_grad", fun, argnums, has_aux, holomorphic, allow_int, reduce_axes
+    )
+
+
+def _value_and_grad(
+    label: str,
+    fun: Callable[..., Any],
+    argnums: int | Sequence[int],
+    has_aux: bool,
+    holomorphic: bool,
+    allow_int: bool,
+    reduce_axes: Any = (),
+) -> Callable[..., Any]:
+    check_callable(fun, label)
     if reduce_axes:
-        raise errors.ArgumentError("grad: reduce_axes is not supported; use lax.psum on the result")
-    nums = canonical_argnums(argnums)
+        raise errors.ArgumentError(
+            errors.explain(label, "reduce_axes is not supported", try_="lax.psum on the result")
+        )
+    nums = canonical_argnums(argnums, label)
     name = name_of(fun)
 
     @door
     @functools.wraps(fun, assigned=("__module__", "__name__", "__qualname__"), updated=())
     def value_and_grad_fun(*args: Any, **kwargs: Any) -> Any:
-        chosen = choose_arguments(args, nums, name)
+        chosen = choose_arguments(args, nums, name, label)
         for position, tree in zip(nums, chosen, strict=True):
-            check_inputs(tree, position, name, holomorphic, allow_int)
+            check_inputs(tree, position, name, holomorphic, allow_int, True, label)
         places = [n % len(args) for n in nums]
 
         def partial(*chosen_args: Any) -> Any:
@@ -421,8 +473,8 @@ def value_and_grad(
             return fun(*full_args, **kwargs)
 
         partial.__name__ = name
-        point = linearize_at(partial, tuple(chosen), "grad", has_aux)
-        _check_result(point, name, holomorphic)
+        point = linearize_at(partial, tuple(chosen), label, has_aux)
+        check_result(point, f"{label}({name})", holomorphic)
         one = point.linear.out_types[0].dtype.type(1)
         grads = _pull_back(point, tree_unflatten(point.out_tree, [one]), weak=True)
         value = point.result()
@@ -450,8 +502,20 @@ def grad(
         >>> print(nl.grad(nl.grad(lambda x: x**3))(2.0))
         12.0
     """
-    check_callable(fun, "grad")
-    both = value_and_grad(fun, argnums, has_aux, holomorphic, allow_int, reduce_axes)
+    return slope_of("grad", fun, argnums, has_aux, holomorphic, allow_int, reduce_axes)
+
+
+def slope_of(
+    label: str,
+    fun: Callable[..., Any],
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+    reduce_axes: Any = (),
+) -> Callable[..., Any]:
+    """`grad` under the name of the transformation that the user called."""
+    both = _value_and_grad(label, fun, argnums, has_aux, holomorphic, allow_int, reduce_axes)
 
     @functools.wraps(fun, assigned=("__module__", "__name__", "__qualname__"), updated=())
     def grad_fun(*args: Any, **kwargs: Any) -> Any:
@@ -459,100 +523,6 @@ def grad(
         return (found, value[1]) if has_aux else found
 
     return grad_fun
-
-
-def canonical_argnums(argnums: Any) -> tuple[int, ...]:
-    """`argnums` as a tuple."""
-    try:
-        if isinstance(argnums, (tuple, list)):
-            return tuple(operator.index(n) for n in argnums)
-        return (operator.index(argnums),)
-    except TypeError:
-        raise errors.ArgumentError(
-            errors.explain(
-                "grad", "argnums must be an int or a sequence of ints", {"argnums": argnums}
-            )
-        ) from None
-
-
-def choose_arguments(
-    args: tuple[Any, ...], nums: tuple[int, ...], name: str, transformation: str = "grad"
-) -> list[Any]:
-    """The arguments at these positions."""
-    for n in nums:
-        if not -len(args) <= n < len(args):
-            raise errors.ArgumentError(
-                errors.explain(
-                    f"{transformation}({name})",
-                    f"argnums={n}, but the function was called with {len(args)} positional "
-                    "arguments",
-                    try_="pass the arguments to differentiate by position",
-                )
-            )
-    return [args[n] for n in nums]
-
-
-def check_inputs(
-    tree: Any,
-    position: int,
-    name: str,
-    holomorphic: bool,
-    allow_int: bool,
-    allow_complex: bool = True,
-    transformation: str = "grad",
-) -> None:
-    """Raise if an argument holds a dtype that cannot be differentiated with these options."""
-    function = f"{transformation}({name})"
-    for path, x in tree_flatten_with_path(tree)[0]:
-        check_argument(x, lambda p=path: f"argument {position}{keystr(p)}", function)
-        t = type_of(x)
-        where = f"argument {position}{keystr(path)}"
-        if holomorphic and t.kind != "c":
-            rule = f"holomorphic=True needs complex arguments, but {where} is {t.dtype}"
-        elif t.kind == "c" and not holomorphic and not allow_complex:
-            rule = f"forward mode needs real arguments, but {where} is {t.dtype}"
-        elif not t.inexact and not allow_int:
-            rule = f"{where} must be a float, but is {t.dtype}"
-        else:
-            continue
-        raise errors.GradError(
-            errors.explain(
-                function,
-                rule,
-                {where: t},
-                try_="nl.jacrev, or holomorphic=True if the function is holomorphic"
-                if t.kind == "c"
-                else "x.astype(float) (3.0 instead of 3), or allow_int=True",
-            )
-        )
-
-
-def _check_result(point: Point, name: str, holomorphic: bool) -> None:
-    types = point.linear.out_types
-    if len(types) != 1 or types[0].shape:
-        shown = types[0] if len(types) == 1 else f"{len(types)} arrays: {point.out_tree}"
-        raise errors.GradError(
-            errors.explain(
-                f"grad({name})",
-                "the function must return a scalar (one array of rank 0)",
-                {"result": shown},
-                try_="return a sum or mean, or use nl.jacrev for the derivative of an array",
-            )
-        )
-    t = types[0]
-    wanted = "c" if holomorphic else "f"
-    if t.kind != wanted:
-        words = "complex" if holomorphic else "real floating-point"
-        raise errors.GradError(
-            errors.explain(
-                f"grad({name})",
-                f"the result must be {words}",
-                {"result": t},
-                try_="return abs(z) or z.real, or set holomorphic=True"
-                if t.kind == "c"
-                else "return a float",
-            )
-        )
 
 
 __all__ = ["grad", "jvp", "linearize", "value_and_grad", "vjp"]

@@ -15,8 +15,9 @@ from ..ops.remat import Checkpoint, Name, Offload, Policy
 from ..tree import tree_flatten, tree_map, tree_unflatten
 from .autodiff import as_operand, linearize
 from .door import door
+from .refs import hide_refs, operands, results
 from .signature import Statics
-from .tracing import argument_path, check_argument, name_of, trace_function
+from .tracing import argument_path, check_argument, check_callable, name_of, trace_function
 
 
 def checkpoint(
@@ -48,7 +49,9 @@ def checkpoint(
         return functools.partial(
             checkpoint, prevent_cse=prevent_cse, policy=policy, static_argnums=static_argnums
         )
-    statics = Statics(fun, static_argnums, None)
+    check_callable(fun, "checkpoint")
+    _check_policy("checkpoint", policy)
+    statics = Statics(fun, static_argnums, None, "checkpoint")
     name = name_of(fun)
 
     @door
@@ -58,16 +61,38 @@ def checkpoint(
             return fun(*args, **kwargs)
         fixed, rest, named = statics.split(args, kwargs)
         leaves, tree = tree_flatten((rest, named))
+        function, tree, leaves = hide_refs(statics.bind(fun, fixed), tree, leaves)
         for x in leaves:
             check_argument(x, lambda x=x: argument_path(rest, named, x), f"checkpoint({name})")
         values = [as_operand(x) for x in leaves]
-        traced = trace_function(
-            statics.bind(fun, fixed), tree, [type_of(x) for x in values], label="checkpoint"
-        )
+        types = [type_of(x) for x in values]
+        traced = trace_function(function, tree, types, label="checkpoint", refs=())
         op = Checkpoint(traced.graph, policy, prevent_cse)
-        return tree_unflatten(traced.out_tree, apply(op, *traced.captured, *values))
+        outs = apply(op, *operands(traced), *values)
+        return tree_unflatten(traced.out_tree, results(traced, outs))
 
     return checkpointed
+
+
+def _check_policy(function: str, policy: Any) -> None:
+    if policy is not None and not callable(policy):
+        raise errors.ArgumentError(
+            errors.explain(
+                function,
+                "policy must be a function of checkpoint_policies, or None",
+                {"policy": policy},
+                try_="policy=nl.checkpoint_policies.dots_saveable",
+            )
+        )
+
+
+def _check_names(function: str, names: Sequence[Any]) -> None:
+    if isinstance(names, str) or not all(isinstance(n, str) for n in names):
+        raise errors.ArgumentError(
+            errors.explain(
+                function, "names must be texts", {"names": names}, try_=f'{function}("a", "b")'
+            )
+        )
 
 
 def checkpoint_name(x: Any, name: str) -> Any:
@@ -78,6 +103,7 @@ def checkpoint_name(x: Any, name: str) -> Any:
         >>> print(nl.ad_checkpoint.checkpoint_name(2.0, "activations"))
         2.0
     """
+    _check_names("checkpoint_name", (name,))
     return tree_map(lambda leaf: apply(Name.of(name), leaf), x)
 
 
@@ -106,6 +132,7 @@ def dots_with_no_batch_dims_saveable(op: Any, *types: Any, **params: Any) -> boo
 
 def save_only_these_names(*names: str) -> Policy:
     """Keep the values that `checkpoint_name` gave one of these names."""
+    _check_names("save_only_these_names", names)
     wanted = frozenset(names)
 
     def policy(op: Any, *types: Any, **params: Any) -> bool:
@@ -116,6 +143,7 @@ def save_only_these_names(*names: str) -> Policy:
 
 def save_any_names_but_these(*names: str) -> Policy:
     """Keep named values except those with one of these names."""
+    _check_names("save_any_names_but_these", names)
     left_out = frozenset(names)
 
     def policy(op: Any, *types: Any, **params: Any) -> bool:
@@ -126,6 +154,7 @@ def save_any_names_but_these(*names: str) -> Policy:
 
 def save_anything_except_these_names(*names: str) -> Policy:
     """Keep everything except values with one of these names."""
+    _check_names("save_anything_except_these_names", names)
     left_out = frozenset(names)
 
     def policy(op: Any, *types: Any, **params: Any) -> bool:
@@ -136,6 +165,8 @@ def save_anything_except_these_names(*names: str) -> Policy:
 
 def save_from_both_policies(first: Policy, second: Policy) -> Policy:
     """Keep what either policy keeps; where they differ in the memory, as the first says."""
+    _check_policy("save_from_both_policies", first)
+    _check_policy("save_from_both_policies", second)
 
     def policy(op: Any, *types: Any, **params: Any) -> bool | Offload:
         return first(op, *types, **params) or second(op, *types, **params)
@@ -176,6 +207,16 @@ def save_and_offload_only_these_names(
         >>> print(nl.grad(nl.checkpoint(f, policy=policy))(1.0))
         0.36003947
     """
+    for names in (names_which_can_be_saved, names_which_can_be_offloaded):
+        if isinstance(names, str) or not all(isinstance(n, str) for n in names):
+            raise errors.ArgumentError(
+                errors.explain(
+                    "save_and_offload_only_these_names",
+                    "names must be lists of texts",
+                    {"names": names},
+                    try_='names_which_can_be_saved=["a", "b"]',
+                )
+            )
     saved = frozenset(names_which_can_be_saved)
     moved = frozenset(names_which_can_be_offloaded)
     if saved & moved:

@@ -16,13 +16,11 @@ from ..tree import tree_unflatten
 from .autodiff import (
     Point,
     as_weak_as,
-    canonical_argnums,
-    check_inputs,
-    choose_arguments,
-    grad,
-    jvp,
     linearize_at,
+    push_along,
+    slope_of,
 )
+from .differentiated import canonical_argnums, check_inputs, choose_arguments
 from .door import door
 from .tracing import check_callable, name_of
 from .vmap import vmap
@@ -158,7 +156,7 @@ def _jacobian(
     allow_int: bool,
 ) -> Callable[..., Any]:
     check_callable(fun, label)
-    nums, name = canonical_argnums(argnums), name_of(fun)
+    nums, name = canonical_argnums(argnums, label), name_of(fun)
 
     @door
     @functools.wraps(fun, assigned=("__module__", "__name__", "__qualname__"), updated=())
@@ -318,7 +316,8 @@ def hessian(
         [[6. 4.]
          [4. 0.]]
     """
-    return jacfwd(jacrev(fun, argnums, has_aux, holomorphic), argnums, has_aux, holomorphic)
+    inner = _jacobian("hessian", "reverse", fun, argnums, has_aux, holomorphic, False)
+    return _jacobian("hessian", "forward", inner, argnums, has_aux, holomorphic, False)
 
 
 @door
@@ -359,6 +358,6 @@ def hvp(fun: Callable[..., Any], primals: Any, tangents: Any, holomorphic: bool 
                 try_="nl.hvp(f, (x,), (v,))",
             )
         )
-    slope = grad(fun, tuple(range(len(primals))), holomorphic=holomorphic)
-    product = jvp(slope, primals, tangents)[1]
+    slope = slope_of("hvp", fun, tuple(range(len(primals))), holomorphic=holomorphic)
+    product = push_along("hvp", slope, primals, tangents)[1]
     return product[0] if len(primals) == 1 else product

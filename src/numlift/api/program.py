@@ -527,7 +527,7 @@ def out_sharding(
         return wanted
     if mesh is None:
         return SingleDeviceSharding(order[0], memory_kind=kind)
-    if t.sharding is not None:
+    if t.sharding is not None and not mesh.auto_axes:
         return NamedSharding(mesh, t.sharding.spec, memory_kind=kind)
     if mesh.are_all_axes_explicit:
         return NamedSharding(

@@ -250,24 +250,61 @@ def ref_places(leaves: Sequence[Any]) -> tuple[int, ...]:
     return tuple([i for i, x in enumerate(leaves) if isinstance(x, Ref)])
 
 
-class Lent:
-    """``with Lent(refs, frame):`` the refs stand for arguments and have no other name."""
+class Lending:
+    """Refs among the arguments of a function that runs under an interpreter without a stage.
 
-    __slots__ = ("refs", "frame")
+    The function gets refs of its own, which belong to that interpreter. Meanwhile those given are
+    lent: they cannot be used by closure as well.
 
-    def __init__(self, refs: Sequence[Ref], frame: Any):
-        self.refs, self.frame = refs, frame
+    Attributes:
+        refs: position among the argument leaves -> ref.
+        last: position -> the last value of a ref that was written, after the function ran.
+    """
 
-    def __enter__(self) -> None:
-        for i, ref in enumerate(self.refs):
-            if any(ref is other for other in self.refs[:i]):
-                raise aliased(self.frame.describe(), ref, "is passed twice")
-        for ref in self.refs:
-            ref.lent = self.frame
+    __slots__ = ("refs", "last")
 
-    def __exit__(self, *exc: object) -> None:
-        for ref in self.refs:
-            ref.lent = None
+    def __init__(self, function: str, leaves: Sequence[Any]):
+        self.refs = {i: x for i, x in enumerate(leaves) if isinstance(x, Ref)}
+        self.last: dict[int, Any] = {}
+        given = list(self.refs.values())
+        for i, ref in enumerate(given):
+            if any(ref is other for other in given[:i]):
+                raise aliased(function, ref, "is passed twice")
+
+    def opened(
+        self, fun: Callable[..., Any], tree: Any, whole: Sequence[int] = ()
+    ) -> Callable[..., Any]:
+        """`fun`, of values in place of refs.
+
+        Args:
+            fun: function of refs.
+            tree: structure of its (args, kwargs).
+            whole: positions where the function gets the given ref itself.
+        """
+        mine = {i: ref for i, ref in self.refs.items() if i not in whole}
+
+        @functools.wraps(fun, assigned=("__module__", "__name__", "__qualname__"), updated=())
+        def of_values(*args: Any, **kwargs: Any) -> Any:
+            leaves = tree_flatten((args, kwargs))[0]
+            for i in whole:
+                leaves[i] = self.refs[i]
+            frame = current.get()
+            made = {}
+            for i, ref in mine.items():
+                made[i] = leaves[i] = Ref(type_of(leaves[i]), frame, leaves[i])
+                made[i].argument = True
+                ref.lent = frame
+            try:
+                args, kwargs = tree_unflatten(tree, leaves)
+                return fun(*args, **kwargs)
+            finally:
+                for i, ref in mine.items():
+                    ref.lent = None
+                    if made[i].written:
+                        self.last[i] = made[i].value
+                    made[i].value = None
+
+        return of_values
 
 
 __all__ = ["Ref", "freeze", "new_ref", "snapshot"]

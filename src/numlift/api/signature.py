@@ -32,11 +32,12 @@ class Statics:
         fun: Callable[..., Any],
         argnums: int | Sequence[int] | None,
         argnames: str | Sequence[str] | None,
+        transformation: str = "jit",
     ):
-        nums = _sequence(argnums, SupportsIndex, "static_argnums", "ints")
-        names = _sequence(argnames, str, "static_argnames", "names")
+        nums = _sequence(argnums, SupportsIndex, "static_argnums", "ints", transformation)
+        names = _sequence(argnames, str, "static_argnames", "names", transformation)
         known = parameter_names(fun)
-        self.function = getattr(fun, "__name__", type(fun).__name__)
+        self.function = f"{transformation}({getattr(fun, '__name__', type(fun).__name__)})"
         self._check(fun, nums, names, known)
         by_position = {n % len(known) if n < 0 and known else n for n in nums}
         if argnums is None:
@@ -60,7 +61,7 @@ class Statics:
             if not has_args and not -len(known) <= n < len(known):
                 raise errors.ValueArgumentError(
                     errors.explain(
-                        f"jit({self.function})",
+                        self.function,
                         f"static_argnums={n} is out of range: the function has {len(known)} "
                         "positional parameters",
                         {"parameters": known},
@@ -70,7 +71,7 @@ class Statics:
             if not has_kwargs and name not in parameters:
                 raise errors.ValueArgumentError(
                     errors.explain(
-                        f"jit({self.function})",
+                        self.function,
                         f"static_argnames={name!r} is not a parameter of the function",
                         {"parameters": list(parameters)},
                     )
@@ -110,11 +111,13 @@ class Statics:
                     where = f"argument {place}" if isinstance(place, int) else f"argument {place!r}"
                     raise errors.ValueArgumentError(
                         errors.explain(
-                            f"jit({self.function})",
+                            self.function,
                             f"static {where} must be hashable, but its type is "
                             f"{type(value).__name__}",
                             {"value": repr(value)[:80]},
-                            try_="pass a tuple instead of a list, or do not mark it static",
+                            try_="do not mark it static: arrays are traced"
+                            if hasattr(value, "dtype")
+                            else "pass a tuple instead of a list, or do not mark it static",
                         )
                     ) from None
             raise
@@ -141,13 +144,20 @@ class Statics:
         return [n - sum(i < n for i in self.nums) for n in argnums if n not in self.nums]
 
 
-def _sequence(given: Any, kind: type, option: str, what: str) -> tuple[Any, ...]:
+def _sequence(
+    given: Any, kind: type, option: str, what: str, transformation: str
+) -> tuple[Any, ...]:
     """One value or several as a tuple."""
     if given is None:
         return ()
     values: Any = (given,) if isinstance(given, (str, SupportsIndex)) else given
     if not isinstance(values, Iterable) or not all(isinstance(x, kind) for x in values):
         raise errors.ArgumentError(
-            errors.explain("jit", f"{option} takes {what}", {option: repr(given)})
+            errors.explain(
+                transformation,
+                f"{option} takes {what}",
+                {option: repr(given)},
+                try_="static_argnames for names, static_argnums for positions",
+            )
         )
     return tuple(operator.index(x) if kind is SupportsIndex else x for x in values)

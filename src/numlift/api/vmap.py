@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import errors
+from ..core.refs import Ref, snapshot, store
 from ..core.tracing import Tracer, type_of
 from ..runtime.array import Array
-from ..transforms.vmap import place_batch, vmap_flat
+from ..transforms.vmap import Batched, place_batch, vmap_flat
 from ..tree import (
     broadcast_prefix,
     keystr,
@@ -20,6 +21,7 @@ from ..tree import (
 from .door import door
 from .eager import concrete
 from .leaks import leak_checked
+from .refs import Lending
 from .tracing import argument_path, check_argument, check_callable, flatten_output, name_of
 
 
@@ -77,17 +79,27 @@ def vmap(
                     f"in_axes has {len(in_axes)} entries, but the function was called with "
                     f"{len(args)} positional arguments",
                     {"in_axes": in_axes},
+                    try_="one entry an argument; keyword arguments are batched over axis 0",
                 )
             )
         leaves, tree = tree_flatten((args, kwargs))
+        lent: Lending | None = None
         for x in leaves:
+            if isinstance(x, Ref):
+                lent = lent or Lending(f"vmap({name})", leaves)
+                continue
             check_argument(x, lambda x=x: argument_path(args, kwargs, x), f"vmap({name})")
-        values = [x if isinstance(x, (Array, Tracer)) else concrete(x, "vmap") for x in leaves]
+        values = [x if isinstance(x, (Array, Tracer)) else _value_of(x) for x in leaves]
         dims = _input_dims(in_axes, args, kwargs, values, name)
         size = _batch_size(values, dims, axis_size, args, kwargs, leaves, name)
+        function = fun
+        if lent is not None:
+            function = lent.opened(fun, tree, [i for i in lent.refs if dims[i] is None])
         outs, out_dims, out_tree = _run_batched(
-            fun, tree, values, dims, size, name, axis_name, spmd_axis_name
+            function, tree, values, dims, size, name, axis_name, spmd_axis_name
         )
+        if lent is not None:
+            _put_batches(lent, dims, size)
         wanted = _output_dims(out_axes, out_tree, outs, out_dims, name)
         placed = [
             place_batch(x if isinstance(x, (Array, Tracer)) else concrete(x, "vmap"), d, size, to)
@@ -96,6 +108,18 @@ def vmap(
         return tree_unflatten(out_tree, placed)
 
     return vmap_fun
+
+
+def _value_of(x: Any) -> Any:
+    """A ref's value, or a number or NumPy array as an array."""
+    return snapshot(x) if isinstance(x, Ref) else concrete(x, "vmap")
+
+
+def _put_batches(lent: Lending, dims: Sequence[int | None], size: int) -> None:
+    """Give refs that were arguments the batches that were written to them."""
+    for i, x in lent.last.items():
+        value, dim = (x.value, x.dim) if isinstance(x, Batched) else (x, None)
+        store(lent.refs[i], place_batch(value, dim, size, dims[i]))
 
 
 @leak_checked
@@ -126,12 +150,12 @@ def _input_dims(
     in_axes: Any, args: Any, kwargs: Any, values: Sequence[Any], name: str
 ) -> list[int | None]:
     try:
-        axes = broadcast_prefix(in_axes, args, is_leaf=lambda x: x is None)
+        axes = broadcast_prefix(in_axes, args, lambda x: x is None, "vmap", "in_axes", "arguments")
     except (ValueError, TypeError) as error:
         raise errors.VmapError(
             errors.explain(
                 f"vmap({name})",
-                f"in_axes does not fit the arguments: {error}",
+                errors.reason(error),
                 {"in_axes": in_axes},
                 try_="one entry an argument, each an int, None or a tree of them",
             )
@@ -204,6 +228,7 @@ def _batch_size(
                 "batch axes must have one size"
                 + ("" if axis_size is None else f", axis_size={axis_size}"),
                 shown,
+                try_="in_axes=(0, None) for an argument that all examples share",
             )
         )
     return size
@@ -214,13 +239,16 @@ def _output_dims(
 ) -> list[int | None]:
     example = tree_unflatten(tree, list(range(len(outs))))
     try:
-        wanted = broadcast_prefix(out_axes, example, is_leaf=lambda x: x is None)
+        wanted = broadcast_prefix(
+            out_axes, example, lambda x: x is None, "vmap", "out_axes", "result"
+        )
     except (ValueError, TypeError) as error:
         raise errors.VmapError(
             errors.explain(
                 f"vmap({name})",
-                f"out_axes does not fit the result: {error}",
-                {"out_axes": out_axes, "result": tree},
+                errors.reason(error),
+                {"out_axes": out_axes},
+                try_="one entry for all, or the containers of the result",
             )
         ) from None
     found: list[int | None] = []
