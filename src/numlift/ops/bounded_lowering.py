@@ -1,4 +1,4 @@
-"""StableHLO of a bounded while loop, with or without the states at the starts of segments."""
+"""StableHLO of a bounded while loop, with or without slots in which it keeps states."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.types import ArrayType
 from .callback import ORDERED
-from .loop_lowering import FLAG, INDEX, emit_add, emit_less, emit_while, set_row
+from .loop_lowering import FLAG, INDEX, emit_add, emit_less, emit_while
+from .loop_slots import Numbers, Slots, Stacks
 
 if TYPE_CHECKING:
     from .bounded_while import BoundedWhile
 
 
 class BoundedLowering:
-    """Writes one loop. Its state is (step, consts, carry), then stacks or the end of a segment."""
+    """Writes one loop. Its state is (step, consts, carry), then what `segment` needs or an end."""
 
     def __init__(self, loop: BoundedWhile, types: list[ArrayType]):
         self.loop, self.k = loop, len(loop.body.outputs)
@@ -21,24 +22,42 @@ class BoundedLowering:
         self.first, self.last = 1 + n, 1 + n + self.k
         carry_types = [t.physical for t in loop.body.out_types]
         self.types = [INDEX, *(t.physical for t in types[:n]), *carry_types]
-        self.stack_types = [t.physical for t in loop.out_type()[self.k + 1 :]]
+        self.slots = Slots(loop.max_steps, loop.checkpoints, carry_types)
         self.ordered = ORDERED in loop.effects
 
     def run(self, ctx: Any, operands: list[str]) -> list[str]:
-        """Names of the last carry, the number of steps, and the stacks."""
+        """Names of the last carry, the number of steps, and what was kept (`GivenStates`)."""
         zero = ctx.full(0, INDEX)
-        stacks = [ctx.full(0, t) for t in self.stack_types]
-        if self.loop.max_steps == 0:
-            return [*operands[self.first - 1 :], zero, *stacks]
+        state = [zero, *operands]
+        if self.loop.save:
+            slots = [ctx.full(0, t) for t in self.slots.types]
+            if self.loop.max_steps:
+                state += [zero, zero, zero, zero, *slots]
+                return self._saving(ctx, state)
+            return [*operands[self.first - 1 :], zero, zero, zero, zero, *slots]
+        if self.loop.max_steps:
+            limit = self.loop.max_steps
+            state = emit_while(
+                ctx,
+                state,
+                self.types,
+                lambda b, names: self.test(b, names, b.full(limit, INDEX)),
+                self.step,
+                self.ordered,
+            )
+        return [*state[self.first : self.last], state[0]]
+
+    def _saving(self, ctx: Any, state: list[str]) -> list[str]:
+        limit = self.loop.max_steps
         found = emit_while(
             ctx,
-            [zero, *operands, *stacks],
-            [*self.types, *self.stack_types],
-            lambda b, names: self.test(b, names, b.full(self.loop.max_steps, INDEX)),
-            self.segment if self.loop.save else self.step,
+            state,
+            [*self.types, INDEX, INDEX, INDEX, INDEX, *self.slots.types],
+            lambda b, names: self.test(b, names, b.full(limit, INDEX)),
+            self.segment,
             self.ordered,
         )
-        return [*found[self.first : self.last], found[0], *found[self.last :]]
+        return [*found[self.first : self.last], found[0], *found[self.last + 1 :]]
 
     def test(self, b: Any, names: list[str], limit: str) -> list[str]:
         """Whether to take a step: the condition holds and the limit is not reached."""
@@ -53,18 +72,16 @@ class BoundedLowering:
         return [emit_add(b, names[0], 1), *names[1 : self.first], *new, *names[self.last :]]
 
     def segment(self, b: Any, names: list[str]) -> list[str]:
-        """Write the carry into its row of the stacks, then take the steps of one segment."""
-        t = INDEX.mlir
-        spacing = b.full(self.loop.spacing, INDEX)
-        row = b.emit(f"stablehlo.divide {names[0]}, {spacing} : {t}")
-        carry, stacks = names[self.first : self.last], names[self.last :]
-        written = [
-            set_row(b, y, of, x, row)
-            for y, of, x in zip(stacks, self.stack_types, carry, strict=True)
-        ]
-        end = emit_add(b, names[0], self.loop.spacing)
-        bound = b.full(self.loop.max_steps, INDEX)
-        end = b.emit(f"stablehlo.minimum {end}, {bound} : {t}")
+        """Keep the carry in a slot, then take the steps up to the next one to be kept."""
+        do = Numbers(b)
+        step, carry = names[0], names[self.first : self.last]
+        stage, *sizes = names[self.last : self.last + 4]
+        stage, stacks = self.placed(b, step, stage, Stacks(*sizes))
+        slot = self.slots.top(b, stacks)
+        slots = self.slots.write(b, names[self.last + 4 :], slot, step, carry)
+        length = self.length(b, stage, stacks.new)
+        limit = b.full(self.loop.max_steps, INDEX)
+        end = do("add", step, do("minimum", length, do("subtract", limit, step)))
         inner = emit_while(
             b,
             [*names[: self.last], end],
@@ -73,4 +90,31 @@ class BoundedLowering:
             self.step,
             self.ordered,
         )
-        return [*inner[:-1], *written]
+        return [*inner[:-1], stage, *stacks, *slots]
+
+    def placed(self, b: Any, step: str, stage: str, stacks: Stacks) -> tuple[str, Stacks]:
+        """The stage and the stacks with room for the state at `step` (none at step 0).
+
+        With all slots taken by this stage, the next one begins, at the other end.
+        """
+        do = Numbers(b)
+        c = do.const(self.loop.checkpoints)
+        later = do.as_number(do.test("GT", step, do.const(0)))
+        full = do.test("EQ", stacks.new, c)
+        old = do.select(full, c, stacks.old)
+        new = do.select(full, do.const(0), stacks.new)
+        turned = do("subtract", do.const(1), stacks.down)
+        down = do.select(full, turned, stacks.down)
+        stage = do("add", stage, do.as_number(full))
+        return stage, self.slots.pushed(b, Stacks(old, new, down), later)
+
+    def length(self, b: Any, stage: str, new: str) -> str:
+        """Steps from the state just kept to the next: beta(c - new + 1, stage), counted from 0.
+
+        The last segment of a stage is longer by one (`checkpoint_schedule`).
+        """
+        do = Numbers(b)
+        c = do.const(self.loop.checkpoints)
+        states = do.plus(do("subtract", c, new), 1)
+        last = do.as_number(do.test("EQ", new, c))
+        return do("add", self.slots.reach(b, states, stage), last)

@@ -1,45 +1,36 @@
 """`BoundedWhile`: a while loop with a bound on its steps, differentiable in reverse mode.
 
-Reverse mode needs the states of the loop backwards. The forward loop keeps every s-th state only,
-with s near the square root of the bound; the backward loop takes these segments last to first,
-computes the states inside a segment again and goes back through them. So about 2 sqrt(max_steps)
-states are in memory at a time, and each step that was taken is computed three times: forward,
-again, backward. Steps that were not taken cost nothing.
-
-Source: A. Griewank, A. Walther, "Evaluating Derivatives", 2nd ed., SIAM 2008, chapter 12 (two-level
-checkpointing); the same, "Algorithm 799: revolve", ACM TOMS 26 (2000), for the binomial scheme,
-which would need fewer states and more steps.
+Reverse mode needs the states of the loop backwards. The forward loop keeps some of them, as
+`checkpoint_schedule` says; its tangent is a `LoopTangent`, whose transpose goes back through the
+steps (`Sweep`) and computes again what was not kept. Steps that were not taken cost nothing.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .. import errors
-from ..core.graph import Graph, Var
+from ..core.graph import Graph
 from ..core.staging import trace_to_graph
 from ..core.tracing import apply, current, type_of
 from ..core.types import ArrayType
-from ..structural.arith import add, convert, mul, sub
+from ..structural.arith import add, convert
 from ..structural.families import move_batch
-from ..structural.shape import ReduceSum
 from ..transforms.jvp import instantiate
 from ..transforms.vmap import place_batch, vmap_graph
 from .bounded_lowering import BoundedLowering
 from .call import FLAG, HigherOrder, Pruned, call_of, guarded, open_ended
 from .callback import IO, quiet
-from .compare import gt
-from .elementwise_binary import and_, max_, min_
+from .elementwise_binary import and_
 from .elementwise_misc import stop_gradient
+from .loop_parts import GivenStates, makers
+from .loop_tangent import LoopTangent
 from .reductions import ReduceOr
-from .remat import Checkpoint
-from .scan import Scan, stacked
 from .scan_counts import INDEX, choose
-from .shape import Iota
+from .sweep_graphs import LinearStep
 from .while_loop import guarded_condition, jvp_body, pruned_loop, while_parts, with_unused
 
 
@@ -47,7 +38,7 @@ class BoundedWhile(HigherOrder):
     """carry = body(consts, carry) while condition(consts, carry), for at most max_steps steps.
 
     Inputs are condition consts, body consts and carry. Results are the last carry, the number of
-    steps (int32) and, if `save`, the carry at the start of each segment, stacked.
+    steps (int32) and, if `save`, what a backward pass needs (`GivenStates`).
     """
 
     name = "bounded_while"
@@ -56,6 +47,7 @@ class BoundedWhile(HigherOrder):
     n_condition: int
     n_body: int
     max_steps: int
+    checkpoints: int
     save: bool = False
 
     def __init__(
@@ -65,13 +57,32 @@ class BoundedWhile(HigherOrder):
         n_condition: int,
         n_body: int,
         max_steps: int,
+        checkpoints: int,
         save: bool = False,
     ):
-        super().__init__(condition, body, n_condition, n_body, max_steps, save)
+        super().__init__(condition, body, n_condition, n_body, max_steps, checkpoints, save)
         self.effects = condition.effects | body.effects
         self.axis_names = tuple(dict.fromkeys((*condition.axis_names, *body.axis_names), 0))
-        self.spacing = max(1, math.isqrt(max(0, max_steps - 1)) + 1)
-        self.segments = -(-max_steps // self.spacing)
+
+    def _around(
+        self,
+        condition: Graph,
+        body: Graph,
+        n_condition: int | None = None,
+        n_body: int | None = None,
+        save: bool | None = None,
+    ) -> BoundedWhile:
+        """The same kind of loop around other graphs, kept with them."""
+        fields = (
+            self.n_condition if n_condition is None else n_condition,
+            self.n_body if n_body is None else n_body,
+            self.max_steps,
+            self.checkpoints,
+            self.save if save is None else save,
+        )
+        return body.cached(
+            ("bounded while", condition, *fields), lambda: BoundedWhile(condition, body, *fields)
+        )
 
     @property
     def open_ended(self) -> bool:  # type: ignore[override]
@@ -79,44 +90,32 @@ class BoundedWhile(HigherOrder):
         return True
 
     def guard(self, on: Any, args: Sequence[Any]) -> list[Any]:
-        condition = guarded_condition(self.condition)
-        loop = self.body.cached(
-            ("guarded", condition, self.max_steps, self.save),
-            lambda: BoundedWhile(
-                condition, self.body, self.n_condition + 1, self.n_body, self.max_steps, self.save
-            ),
-        )
+        loop = self._around(guarded_condition(self.condition), self.body, self.n_condition + 1)
         return apply(loop, on, *args)
-
-    def saving(self) -> BoundedWhile:
-        """The same loop, which also returns the states at the starts of segments."""
-        if self.save:
-            return self
-        return self.body.cached(
-            ("saving while", self.condition, self.n_condition, self.max_steps),
-            lambda: BoundedWhile(
-                self.condition, self.body, self.n_condition, self.n_body, self.max_steps, True
-            ),
-        )
 
     def out_type(self, *types: ArrayType) -> list[ArrayType]:
         outs = self.body.out_types
-        kept = [stacked(t, self.segments) for t in outs] if self.save else []
+        kept = GivenStates.types(outs, self.checkpoints) if self.save else []
         return [*outs, INDEX, *kept]
 
     def prune(self, used: tuple[bool, ...]) -> Pruned | None:
         """A loop without carries and consts that nobody needs."""
         k = len(self.body.outputs)
-        stacks = used[k + 1 :] or (False,) * k
+        first = k + 1 + GivenStates.HEAD
+        stacks = used[first:] or (False,) * k
+        save = any(used[k + 1 :])
         found = pruned_loop(self, [a or b for a, b in zip(used[:k], stacks, strict=True)])
         if found is None:
-            return None
+            if save == self.save:
+                return None
+            loop = self._around(self.condition, self.body, save=save)
+            return loop, [*range(len(self.body.inputs) + self.n_condition)], [*range(k + 1)]
         condition, body, n_c, order, carry = found
-        save = any(stacks)
-        loop = BoundedWhile(
-            condition, body, n_c, len(order) - n_c - len(carry), self.max_steps, save
-        )
-        return loop, order, [*carry, k, *(k + 1 + i for i in carry if save)]
+        loop = self._around(condition, body, n_c, len(order) - n_c - len(carry), save)
+        outs = [*carry, k]
+        if save:
+            outs += [*range(k + 1, first), *(first + i for i in carry)]
+        return loop, order, outs
 
     # ---- differentiation ---------------------------------------------------------------------
 
@@ -125,17 +124,10 @@ class BoundedWhile(HigherOrder):
         consts = [d is not None for d in d_consts]
         body, carry = jvp_body(self.body, consts, [d is not None for d in d_carry])
         extra = [t for t, a in zip(self.body.out_types, carry, strict=True) if a]
-        loop = body.cached(
-            ("jvp bounded while", self.condition, self.n_condition, self.max_steps, self.save),
-            lambda: BoundedWhile(
-                with_unused(self.condition, extra),
-                body,
-                self.n_condition,
-                self.n_body + sum(consts),
-                self.max_steps,
-                self.save,
-            ),
+        condition = self.condition.cached(
+            ("with unused", tuple(extra)), lambda: with_unused(self.condition, extra)
         )
+        loop = self._around(condition, body, self.n_condition, self.n_body + sum(consts))
         c_args, b_args, init = while_parts(self, primals)
         d_init = [
             instantiate(d, type_of(x)) for d, x, a in zip(d_carry, init, carry, strict=True) if a
@@ -144,16 +136,16 @@ class BoundedWhile(HigherOrder):
             loop, *c_args, *b_args, *(d for d in d_consts if d is not None), *init, *d_init
         )
         k, n = len(carry), len(carry) + len(d_init)
-        outs, d_outs = found[:k], iter(found[k:n])
-        kept, d_kept = found[n + 1 : n + 1 + k], iter(found[n + 1 + k :])
-        tangents = [next(d_outs) if a else None for a in carry]
+        tangents = _spread(found[k:n], carry)
         if not self.save:
-            return [*outs, found[n]], [*tangents, None]
-        d_stacks = [next(d_kept) if a else None for a in carry]
-        return [*outs, found[n], *kept], [*tangents, None, *d_stacks]
+            return [*found[:k], found[n]], [*tangents, None]
+        first = n + 1 + GivenStates.HEAD
+        outs = [*found[:k], *found[n : first + k]]
+        d_stacks = _spread(found[first + k :], carry)
+        return outs, [*tangents, *[None] * (1 + GivenStates.HEAD), *d_stacks]
 
     def linearize(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-        """Run the loop, keeping the starts of segments; then write a loop over segments down."""
+        """Run the loop, keeping some states; its tangent is a `LoopTangent`."""
         _, consts, init = while_parts(self, primals)
         _, d_consts, d_init = while_parts(self, tangents)
         k = len(init)
@@ -165,51 +157,27 @@ class BoundedWhile(HigherOrder):
                     try_="nl.jvp, lax.scan, or debug.callback for a callback without results",
                 )
             )
-        found = apply(self.saving(), *primals)
-        outs, steps, starts = found[:k], found[k], found[k + 1 :]
-        counts = self._segment_counts(steps)
-        taken = apply(ReduceSum.of((0,)), convert(apply(gt, counts, np.int32(0)), np.int32))
-        loop = self._segment_loop()
-        nothing = [None]
-        parts = loop.linear((False, *(d is not None for d in (*d_consts, *d_init)), False))
-        # The body of the loop over segments keeps its own inputs only, so its residuals are known.
-        at = {v: i for i, v in enumerate(parts.primal.body.inputs)}
-        first = 1 + len(consts)
-        kept = [starts[at[v] - first] for v in parts.stacked]
-        loop_found = [*outs, *(starts if self.save else ()), *kept]
-        d_found = parts.tangents(
-            loop_found, [taken, *consts, *init, counts], [*nothing, *d_consts, *d_init, *nothing]
+        flags = tuple([d is not None for d in d_consts])
+        linear = LinearStep.of(self.body, flags, tuple([d is not None for d in d_init]))
+        found = apply(self._around(self.condition, linear.forward, save=True), *primals)
+        body = quiet(self.body)
+        op = body.cached(
+            ("tangent", self.n_body, self.max_steps, self.checkpoints, flags, linear.state),
+            lambda: LoopTangent(
+                body, self.n_body, self.max_steps, self.checkpoints, flags, linear.state
+            ),
         )
-        return (found if self.save else [*outs, steps]), [*d_found[:k], None, *d_found[k:]]
-
-    def _segment_counts(self, steps: Any) -> Any:
-        """Number of steps taken in each segment."""
-        segment = apply(Iota.of(INDEX.dtype, (self.segments,), 0))
-        left = apply(sub, steps, apply(mul, segment, np.int32(self.spacing)))
-        return apply(max_, apply(min_, left, np.int32(self.spacing)), np.int32(0))
-
-    def _segment_loop(self) -> Scan:
-        """Scan over segments: (segments, body consts; carry; steps in the segment)."""
-
-        def make() -> Scan:
-            n_b, k, body = self.n_body, len(self.body.outputs), quiet(self.body)
-            counted = Graph([Var(INDEX), *body.inputs], body.equations, body.outputs, body.name)
-            steps = Scan(counted, self.spacing, False, 1 + n_b, k, 1, True)
-            types = self.body.in_types
-            inner, _ = trace_to_graph(
-                lambda *xs: apply(steps, *xs), [INDEX, *types], name=self.body.name
-            )
-            segment = Checkpoint(inner, None, False)
-
-            def run(*args: Any) -> list[Any]:
-                carry = args[1 + n_b : 1 + n_b + k]
-                found = apply(segment, args[-1], *args[1:-1])
-                return [*found, *carry] if self.save else found
-
-            outer, _ = trace_to_graph(run, [INDEX, *types, INDEX], name=self.body.name)
-            return Scan(outer, self.segments, False, 1 + n_b, k, 1, True)
-
-        return self.body.cached(("segments", self.n_body, self.max_steps, self.save), make)
+        d_start = [
+            instantiate(d, type_of(x))
+            for d, x, on in zip(d_init, init, linear.state, strict=True)
+            if on
+        ]
+        moved = [d for d in d_consts if d is not None]
+        rest = iter(apply(op, found[k], *consts, *init, *found[k + 1 :], *moved, *d_start))
+        d_outs = [next(rest) if on else None for on in linear.state]
+        # Nobody asks for derivatives of the kept states: `Sweep` knows where they come from.
+        outs = found if self.save else found[: k + 1]
+        return outs, [*d_outs, *[None] * (len(outs) - k)]
 
     # ---- batching ----------------------------------------------------------------------------
 
@@ -233,15 +201,12 @@ class BoundedWhile(HigherOrder):
             place_batch(x, d, size, 0 if b else None)
             for x, d, b in zip(args[len(consts) :], dims[len(consts) :], carry, strict=True)
         ]
-        loop = body.cached(
-            ("bounded while", condition, self.n_condition, self.max_steps, self.save),
-            lambda: BoundedWhile(
-                condition, body, self.n_condition, self.n_body, self.max_steps, self.save
-            ),
-        )
-        found = apply(loop, *consts, *start)
-        stacks = [1 if b else None for b in carry] if self.save else []
-        return found, [*(0 if b else None for b in carry), None, *stacks]
+        found = apply(self._around(condition, body), *consts, *start)
+        outs = [0 if b else None for b in carry]
+        if not self.save:
+            return found, [*outs, None]
+        head = [None] * (1 + GivenStates.HEAD)
+        return found, [*outs, *head, *(1 if b else None for b in carry)]
 
     def _batch_lanes(
         self, size: int, args: Sequence[Any], dims: Sequence[int | None], axis: Any
@@ -269,18 +234,25 @@ class BoundedWhile(HigherOrder):
         test, _ = vmap_graph(self.condition, size, test_dims, (True,), axis)
         active = apply(call_of(test, True), *moved[:n_c], *start)
 
-        def make() -> BoundedWhile:
-            condition, _ = trace_to_graph(
-                lambda on, *_: [apply(ReduceOr.of((0,)), on)], body.out_types, name="any"
-            )
-            return BoundedWhile(condition, body, 0, n_c + n_b + k, self.max_steps, self.save)
-
-        loop = body.cached(("lanes", self.max_steps, self.save), make)
+        condition = body.cached(
+            "any lane",
+            lambda: trace_to_graph(
+                lambda on, *_: [apply(ReduceOr.of((0,)), on)],
+                body.out_types,
+                name="any",
+            )[0],
+        )
+        loop = self._around(condition, body, 0, n_c + n_b + k)
         safe = [apply(stop_gradient, x) if type_of(x).inexact else x for x in start]
         counts = place_batch(np.int32(0), None, size, 0)
         found = apply(loop, *moved, *safe, *active, *start, counts)
-        outs, stacks = found[1 : k + 2], found[k + 4 : 2 * k + 4]
-        return [*outs, *stacks], [*([0] * (k + 1)), *([1] * len(stacks))]
+        outs = found[1 : k + 2]
+        if not self.save:
+            return outs, [0] * (k + 1)
+        first = k + 3 + GivenStates.HEAD
+        head, stacks = found[k + 3 : first], found[first + 1 : first + 1 + k]
+        dims = [*[0] * (k + 1), *[None] * GivenStates.HEAD, *[1] * k]
+        return [*outs, *head, *stacks], dims
 
     def _lane_body(self) -> Graph:
         """(condition consts, body consts, safe carry, on, carry, steps) -> (on, carry, steps).
@@ -317,3 +289,12 @@ class BoundedWhile(HigherOrder):
 
     def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> list[str]:
         return BoundedLowering(self, types).run(ctx, operands)
+
+
+def _spread(found: Sequence[Any], active: Sequence[bool]) -> list[Any]:
+    """One tangent a carry; None where it has none."""
+    rest = iter(found)
+    return [next(rest) if a else None for a in active]
+
+
+makers["loop"] = BoundedWhile
