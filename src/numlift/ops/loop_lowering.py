@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..core.dims import Dim
 from ..core.dtypes import dtype_mlir
 from ..core.types import ArrayType, array_type
 from .callback import ORDERED, TOKEN
@@ -116,10 +117,12 @@ class ScanLowering:
         first, last = scan.n_consts, scan.n_consts + scan.n_carry
         if scan.length == 0:
             return [*operands[first:last], *ys]
-        steps = 1 if scan.counted else max(1, min(scan.unroll, scan.length))
+        # a symbolic number of steps cannot leave some over
+        one_by_one = scan.counted or type(scan.length) is Dim
+        steps = 1 if one_by_one else max(1, min(scan.unroll, scan.length))
         rounds, left = divmod(scan.length, steps)
         state = [ctx.full(0, INDEX), *operands, *ys]
-        if rounds > 1 or scan.counted:
+        if one_by_one or rounds > 1:
 
             def test(b: Any, names: list[str]) -> list[str]:
                 limit = names[1] if scan.counted else b.full(rounds * steps, INDEX)
