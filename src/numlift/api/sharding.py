@@ -11,8 +11,9 @@ from ..ops.resharding import Constrain, Reshard
 from ..runtime.memories import Space
 from ..runtime.placement import sharded_type
 from ..runtime.transfer import device_put, set_tracer_put, to_sharding
+from ..sharding import rules
 from ..sharding.named import NamedSharding
-from ..sharding.spec import PartitionSpec
+from ..sharding.spec import UNCONSTRAINED, PartitionSpec
 from ..tree import tree_broadcast, tree_flatten, tree_leaves, tree_unflatten
 
 
@@ -60,11 +61,52 @@ def _inside(function: str, x: Any, place: Any) -> Any:
         return x  # one device: the program already runs there, or compiling reports the conflict
     _check_divides(function, x, sharding)
     if sharding.mesh.explicit_axes:
+        if function == "with_sharding_constraint" and sharding.mesh.auto_axes:
+            return apply(Constrain.of(_beside_explicit(function, x, sharding)), x)
         shown = sharded_type(type_of(x), sharding).sharding
         if shown is None:  # replicated
             shown = NamedSharding(sharding.mesh.abstract_mesh, PartitionSpec())
         return apply(Reshard.of(shown), x)
     return apply(Constrain.of(sharding), x)
+
+
+def _beside_explicit(function: str, x: Any, sharding: NamedSharding) -> NamedSharding:
+    """A constraint on Auto axes together with the Explicit ones that the type of `x` shows."""
+    mesh, t = sharding.mesh, type_of(x)
+    wrong = [n for n in sharding.spec.axes() if n in mesh.explicit_axes]
+    if wrong:
+        raise errors.ShardingError(
+            errors.explain(
+                function,
+                f"on a mesh with Explicit axes it may name the Auto ones only, not {wrong[0]!r}",
+                {"spec": sharding.spec, "mesh": mesh, "x": t},
+                try_="nl.reshard for Explicit axes",
+            )
+        )
+    both = zip(rules.spec_of(t), sharding.spec.padded(t.ndim), strict=True)
+    entries = [
+        b if a is None else a if b is None or b is UNCONSTRAINED
+        else (*rules.axis_names_in(a), *rules.axis_names_in(b))
+        for a, b in both
+    ]  # fmt: skip
+    return NamedSharding(mesh, PartitionSpec(*entries))
+
+
+def _explicit_only(place: Any) -> Any:
+    """What `reshard` was asked for; on meshes with Explicit axes it may name no others."""
+    sharding = _named("reshard", place)
+    if isinstance(sharding, NamedSharding) and sharding.mesh.explicit_axes:
+        wrong = [n for n in sharding.spec.axes() if n in sharding.mesh.auto_axes]
+        if wrong:
+            raise errors.ShardingError(
+                errors.explain(
+                    "reshard",
+                    f"types show Explicit axes only, and {wrong[0]!r} is Auto",
+                    {"spec": sharding.spec, "mesh": sharding.mesh},
+                    try_="lax.with_sharding_constraint for Auto axes",
+                )
+            )
+    return sharding
 
 
 def with_sharding_constraint(x: Any, shardings: Any) -> Any:
@@ -76,6 +118,11 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
 
     Returns:
         `x`, spread as asked; outside of `jit` the arrays are moved there.
+
+    Raises:
+        ShardingError: the spec names an Explicit axis of a mesh that has Auto axes, too.
+
+    Differences from JAX: on a mesh with Explicit axes only it is `reshard` (JAX: an assertion).
     """
     leaves, tree = tree_flatten(x)
     places = _spread(shardings, x)
@@ -95,6 +142,11 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
 def reshard(x: Any, out_shardings: Any) -> Any:
     """Move arrays to another sharding on the same mesh (Explicit axes); see `typeof`.
 
+    On a mesh with Auto axes only it is `with_sharding_constraint`.
+
+    Raises:
+        ShardingError: the spec names an Auto axis of a mesh that has Explicit axes, too.
+
     Example:
         >>> import numlift as nl
         >>> mesh = nl.make_mesh((1,), ("x",), axis_types=(nl.sharding.AxisType.Explicit,))
@@ -108,9 +160,9 @@ def reshard(x: Any, out_shardings: Any) -> Any:
     return tree_unflatten(
         tree,
         [
-            _inside("reshard", leaf, place)
+            _inside("reshard", leaf, _explicit_only(place))
             if isinstance(leaf, Tracer)
-            else device_put(leaf, to_sharding(_named("reshard", place)))
+            else device_put(leaf, to_sharding(_explicit_only(place)))
             for leaf, place in zip(leaves, places, strict=True)
         ],
     )

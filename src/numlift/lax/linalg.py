@@ -19,8 +19,11 @@ from ..structural.arith import add, mul
 from ..structural.shape import reshape
 
 
-def symmetrize(x: Any) -> Any:
-    """(x + x^H) / 2."""
+def symmetrize(op: Any, x: Any) -> Any:
+    """(x + x^H) / 2, the operand of `op`, which checks it first."""
+    t = type_of(x)
+    if t.sharding is not None:
+        op.out_type(t)
     return apply(mul, apply(add, x, adjoint(x)), type_of(x).dtype.type(0.5))
 
 
@@ -52,7 +55,8 @@ def cholesky(x: Any, *, symmetrize_input: bool = True) -> Any:
          [1. 1.]]
     """
     _square("cholesky", x)
-    return apply(Cholesky.of(), symmetrize(x) if symmetrize_input else x)
+    op = Cholesky.of()
+    return apply(op, symmetrize(op, x) if symmetrize_input else x)
 
 
 def triangular_solve(
@@ -213,7 +217,8 @@ def eigh(
         [1. 3.]
     """
     _square("eigh", x)
-    w, v = apply(Eigh.of(lower), symmetrize(x) if symmetrize_input else x)
+    op = Eigh.of(lower)
+    w, v = apply(op, symmetrize(op, x) if symmetrize_input else x)
     return v, w
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from .. import errors
+from ..core.dims import known, max_size
 from ..core.tracing import apply, type_of
 from ..core.types import ArrayType, array_type
 from ..sharding import rules
@@ -53,16 +54,20 @@ class ConvGeneralDilated(Bilinear):
     def out_type(self, *types: ArrayType) -> ArrayType:
         x, y = types
         self._check(x, y)
+        sharding = self.sharding
+        if sharding is None and (x.sharding is not None or y.sharding is not None):
+            sharding = self.shard(x, y)
+        return array_type(self.out_shape(x, y), self.preferred or x.dtype, False, sharding)
+
+    def out_shape(self, x: ArrayType, y: ArrayType) -> tuple[int, ...]:
+        """Shape of the result."""
         lhs, rhs, out = self.numbers
         shape = [0] * x.ndim
         shape[out[0]] = x.shape[lhs[0]] // self.batch_groups
         shape[out[1]] = y.shape[rhs[0]]
         for i, size in enumerate(self._spatial(x.shape, y.shape)):
             shape[out[2 + i]] = size
-        sharding = self.sharding
-        if sharding is None and (x.sharding is not None or y.sharding is not None):
-            sharding = self.shard(x, y)
-        return array_type(tuple(shape), self.preferred or x.dtype, False, sharding)
+        return tuple(shape)
 
     def _spatial(self, x: tuple[int, ...], y: tuple[int, ...]) -> list[int]:
         """Spatial sizes of the result."""
@@ -70,7 +75,7 @@ class ConvGeneralDilated(Bilinear):
         for i, (low, high) in enumerate(self.padding):
             n = dilated(x[self.numbers.lhs_spec[2 + i]], self.lhs_dilation[i]) + low + high
             k = dilated(y[self.numbers.rhs_spec[2 + i]], self.rhs_dilation[i])
-            sizes.append(max((n - k) // self.strides[i] + 1, 0) if n >= 0 else 0)
+            sizes.append(max_size((n - k) // self.strides[i] + 1, 0) if n >= 0 else 0)
         return sizes
 
     def _check(self, x: ArrayType, y: ArrayType) -> None:
@@ -86,7 +91,7 @@ class ConvGeneralDilated(Bilinear):
         rule = ""
         if groups < 1 or self.batch_groups < 1:
             rule = "feature_group_count and batch_group_count must be positive"
-        elif groups > 1 and self.batch_groups > 1:
+        elif known(groups, 2) > 1 and known(self.batch_groups, 2) > 1:
             rule = (
                 "at most one of feature_group_count and batch_group_count may be above 1, got "
                 f"{groups} and {self.batch_groups}"
@@ -131,19 +136,19 @@ class ConvGeneralDilated(Bilinear):
             padding.append((before, full - dilated(cs[out[2 + i]], self.strides[i]) - before))
         groups = self.feature_groups * self.batch_groups
         kernel_spec = rhs
-        if self.feature_groups > 1:
+        if known(self.feature_groups, 2) > 1:
             y = regroup(y, rhs[0], rhs[1], self.feature_groups)
-        elif self.batch_groups > 1:
+        elif known(self.batch_groups, 2) > 1:
             # Here rhs is [(g, o), i]: it becomes [(g, i), o] by the same move.
             y = regroup(y, rhs[0], rhs[1], self.batch_groups)
         swapped = (kernel_spec[1], kernel_spec[0], *kernel_spec[2:])
         numbers = ConvDimensionNumbers(out, swapped, lhs)
         op = ConvGeneralDilated.of(
             self.lhs_dilation, tuple(padding), self.strides, self.rhs_dilation, numbers, groups, 1,
-            self.precision, x.dtype, None if self.batch_groups > 1 else x.sharding,
+            self.precision, x.dtype, None if known(self.batch_groups, 2) > 1 else x.sharding,
         )  # fmt: skip
         result = apply(op, *same_dtype(ct, apply(Rev.of(rhs[2:]), y)))
-        if self.batch_groups > 1:
+        if known(self.batch_groups, 2) > 1:
             result = regroup(result, lhs[1], lhs[0], self.batch_groups)
         return result
 
@@ -175,7 +180,7 @@ class ConvGeneralDilated(Bilinear):
         features, batches = self.feature_groups, self.batch_groups
         op = self if self.sharding is None else self.replace(sharding=None)
         if dx is not None and dy is not None:
-            if batches > 1:
+            if known(batches, 2) > 1:
                 x = merge_axis(x, dx, lhs[0], 1)
                 op = op.replace(batch_groups=size * batches)
             else:
@@ -195,10 +200,10 @@ class ConvGeneralDilated(Bilinear):
         x, y = types
         lhs, rhs, out = self.numbers
         xs, ys = rules.spec_of(x), rules.spec_of(y)
-        if any(xs[a] is not None for a in lhs[1:]) or any(ys[a] is not None for a in rhs[1:]):
+        if xs[lhs[1]] is not None or any(ys[a] is not None for a in rhs[1:]):
             raise rules.conflict(
                 "conv_general_dilated",
-                "only the batch axis of lhs and the output feature axis of rhs may be sharded",
+                "the feature axis of lhs may not be sharded, and of rhs only that of the output",
                 types,
             )
         grouped = self.feature_groups * self.batch_groups > 1
@@ -208,11 +213,17 @@ class ConvGeneralDilated(Bilinear):
             raise rules.conflict("conv_general_dilated", "a grouped axis may not be sharded", types)
         entries: list[Any] = [None] * x.ndim
         entries[out[0]], entries[out[1]] = xs[lhs[0]], ys[rhs[0]]
-        if set(rules.axis_names_in(xs[lhs[0]])) & set(rules.axis_names_in(ys[rhs[0]])):
+        for a, b in zip(out[2:], lhs[2:], strict=True):
+            entries[a] = xs[b]
+        used = [n for e in entries for n in rules.axis_names_in(e)]
+        if len(used) != len(set(used)):
             raise rules.conflict(
                 "conv_general_dilated", "one mesh axis would shard two axes of the result", types
             )
-        return rules.named(rules.mesh_of(types), entries)
+        sharding = rules.named(rules.mesh_of(types), entries)
+        if sharding is not None:
+            rules.check_divides("conv_general_dilated", sharding, self.out_shape(x, y), types)
+        return sharding
 
     def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> str:
         return lower_conv(self, ctx, operands, types, outs[0])

@@ -16,7 +16,7 @@ from ..sharding import rules
 from ..structural.arith import complex_, complex_dtype, conj, mul, real, real_dtype
 from ..structural.families import Structural, batch_first, check_kind
 from ..structural.shape import broadcast
-from .indices import ints
+from .indices import ints, keep_if_divisible
 from .shape import Pad
 
 
@@ -58,20 +58,20 @@ class Fft(Structural):
                     {"x": x},
                 )
             )
-        out = half(lengths) if kind is FftType.RFFT else lengths
         dtype = {
             FftType.RFFT: complex_dtype,
             FftType.IRFFT: real_dtype,
         }.get(kind, lambda d: d)(x.dtype)
         sharding = None if x.sharding is None else self.shard(x)
-        return array_type(x.shape[: x.ndim - rank] + out, dtype, False, sharding)
+        return array_type(self._shape(x), dtype, False, sharding)
+
+    def _shape(self, x: ArrayType) -> tuple[int, ...]:
+        out = half(self.lengths) if self.kind is FftType.RFFT else self.lengths
+        return x.shape[: x.ndim - len(out)] + out
 
     def shard(self, *types: ArrayType) -> Any:
         (x,) = types
-        spec = rules.spec_of(x)
-        if any(entry is not None for entry in spec[x.ndim - len(self.lengths) :]):
-            raise rules.conflict("fft", "a transformed axis is split over devices", types)
-        return rules.named(x.sharding.mesh, spec)
+        return keep_if_divisible("fft", list(rules.spec_of(x)), x.shape, self._shape(x), x)
 
     def transpose(self, ct: Any, *inputs: Any) -> Sequence[Any]:
         kind, lengths = self.kind, self.lengths

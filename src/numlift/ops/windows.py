@@ -25,6 +25,7 @@ from ..transforms.jvp import jvp_flat
 from ..transforms.vmap import vmap_flat
 from .apart import apart
 from .identities import accumulator, highest, lowest
+from .indices import keep_if_divisible
 from .reduce_by import reduce_by_tree
 from .shape import Concatenate, Pad
 from .slicing import Slice
@@ -75,21 +76,13 @@ class Windowed(Op):
         return self.window.out_shape(x.shape)
 
     def shard(self, *types: ArrayType) -> Any:
-        """Axes over which the window does not reach keep their sharding."""
-        one = (1, 1, (0, 0), 1, 1)
+        """Axes keep their sharding if it divides their new sizes, too."""
         merged = rules.merge(self.name, types)
-        entries = () if merged is None else tuple(merged.spec.padded(types[0].ndim))
-        for a, (name, field) in enumerate(zip(entries, zip(*self.window, strict=True))):
-            if name is not None and field != one:
-                raise errors.ShardingError(
-                    errors.explain(
-                        self.name,
-                        f"the window reaches over axis {a}, which is sharded over {name!r}",
-                        {f"operand {i}": t for i, t in enumerate(types)},
-                        try_=f"nl.reshard(x, P(...)) with None for axis {a}",
-                    )
-                )
-        return rules.named(rules.mesh_of(types), entries)
+        if merged is None:
+            return None
+        x = next(t for t in types if t.sharding is not None)
+        entries = list(merged.spec.padded(x.ndim))
+        return keep_if_divisible(self.name, entries, x.shape, self.windowed_shape(x), x)
 
 
 class ReduceWindowOne(Windowed):
@@ -233,7 +226,9 @@ class _Selecting(Windowed):
     def result(self, values: ArrayType, operand: ArrayType, shape: tuple[int, ...]) -> ArrayType:
         """Type of the result: dtype of the values, sharding of the operand."""
         check_kind(self, (operand,), "biuf")
-        sharding = None if operand.sharding is None else self.shard(operand)
+        sharding = operand.sharding
+        if sharding is not None and shape != operand.shape:
+            sharding = self.shard(operand)
         return array_type(shape, values.dtype, False, sharding)
 
     def fill(self, dtype: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -60,6 +61,21 @@ def merge(function: str, types: Sequence[ArrayType]) -> NamedSharding | None:
     if len(used) != len(set(used)):
         raise conflict(function, "one mesh axis would shard two axes of the result", types)
     return named(mesh, merged)
+
+
+def check_divides(
+    function: str, sharding: NamedSharding, shape: tuple[int, ...], types: Sequence[ArrayType]
+) -> None:
+    """Raise if a dimension of a result does not divide evenly over its mesh axes."""
+    for i, (n, entry) in enumerate(zip(shape, sharding.spec.padded(len(shape)), strict=True)):
+        ways = math.prod(sharding.mesh.shape[name] for name in axis_names_in(entry))
+        if n % ways:
+            raise conflict(
+                function,
+                f"axis {i} of the result, of size {n}, does not divide into the {ways} parts that "
+                f"{entry!r} has",
+                types,
+            )
 
 
 def conflict(function: str, rule: str, types: Sequence[ArrayType]) -> errors.ShardingError:

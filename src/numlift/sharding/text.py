@@ -53,6 +53,26 @@ def sdy_spec_text(spec: PartitionSpec, ndim: int, name: str = "mesh") -> str:
     return f"<@{name}, [{', '.join(dims)}]{unreduced}>"
 
 
+def sdy_open_text(sharding: NamedSharding, ndim: int, name: str = "mesh") -> str:
+    """Like `sdy_spec_text`, but says only what types say: Explicit axes are fixed, Auto ones free.
+
+    Example:
+        >>> from numlift.sharding import AxisType
+        >>> kinds = (AxisType.Explicit, AxisType.Explicit, AxisType.Auto)
+        >>> mesh = AbstractMesh((4, 2, 2), ("x", "y", "z"), kinds)
+        >>> sdy_open_text(NamedSharding(mesh, PartitionSpec("x", None)), 2)
+        '<@mesh, [{"x", ?}, {?}], replicated={"y"}>'
+    """
+    dims, used = [], set()
+    for entry in sharding.spec.padded(ndim):
+        names = () if entry is None else (entry,) if isinstance(entry, str) else entry
+        used.update(names)
+        dims.append("{" + ", ".join([_quoted([n]) for n in names] + ["?"]) + "}")
+    rest = [n for n in sharding.mesh.explicit_axes if n not in used]
+    replicated = f", replicated={{{_quoted(rest)}}}" if rest else ""
+    return f"<@{name}, [{', '.join(dims)}]{replicated}>"
+
+
 def sdy_sharding_text(sharding: NamedSharding, ndim: int, name: str = "mesh") -> str:
     """The attribute for an argument or result: `#sdy.sharding<@mesh, [{"x"}, {}]>`."""
     return "#sdy.sharding" + sdy_spec_text(sharding.spec, ndim, name)

@@ -107,22 +107,44 @@ class Reshape(Structural):
 
     def shard(self, *types: ArrayType) -> Any:
         (x,) = types
+        mesh, spec = x.sharding.mesh, rules.spec_of(x)
         entries: list[Any] = [None] * len(self.shape)
         for old, new in _groups(x.shape, self.shape):
-            sharded = [i for i in old if rules.spec_of(x)[i] is not None]
-            if not sharded:
-                continue
-            if not new or sharded != old[:1]:
-                raise rules.conflict(
-                    f"reshape to {self.shape}",
-                    f"cannot keep the sharding of axis {sharded[0]}",
-                    types,
+            names = [rules.axis_names_in(spec[i]) for i in old]
+            if any(names) and not self._spread(mesh, names, new, entries):
+                axis = next(i for i, n in zip(old, names, strict=True) if n)
+                raise errors.ShardingError(
+                    errors.explain(
+                        f"reshape to {self.shape}",
+                        f"cannot keep the sharding of axis {axis}",
+                        {"operand": x},
+                        try_="out_sharding=P(...), or nl.reshard(x, P(...)) first",
+                    )
                 )
-            entries[new[0]] = rules.spec_of(x)[old[0]]
-        sharding = rules.named(x.sharding.mesh, entries)
-        if sharding is not None:
-            sharding.shard_shape(self.shape)
-        return sharding
+        return rules.named(mesh, entries)
+
+    def _spread(
+        self, mesh: Any, names: list[tuple[Any, ...]], new: list[int], entries: list[Any]
+    ) -> bool:
+        """Enter the mesh axes of one run of axes for those that it becomes; False if it fails.
+
+        Axes that merge hand on the mesh axes of the leading ones. An axis that is split gives the
+        first parts as many of its mesh axes as they hold; a part goes on only when it is full.
+        """
+        count = sum(1 for n in names if n)
+        if not new or not all(names[:count]) or (count > 1 and len(new) > 1):
+            return False
+        left = [n for group in names for n in group]
+        for axis in new:
+            taken, size = [], self.shape[axis]
+            while left and size % mesh.shape[left[0]] == 0:
+                size //= mesh.shape[left[0]]
+                taken.append(left.pop(0))
+            if taken:
+                entries[axis] = taken[0] if len(taken) == 1 else tuple(taken)
+            if size != 1:
+                break
+        return not left
 
     def transpose(self, ct: Any, *inputs: Any) -> Sequence[Any]:
         t = inputs[0].type

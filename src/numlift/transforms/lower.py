@@ -9,7 +9,9 @@ from ..core.graph import Atom, Equation, Graph, Literal
 from ..core.types import ArrayType, array_type
 from ..hlo.builder import FunctionBuilder, Module, symbol
 from ..hlo.locations import without_locations
-from ..sharding.text import sdy_sharding_text, sdy_spec_text, sdy_text
+from ..sharding.named import NamedSharding
+from ..sharding.spec import PartitionSpec
+from ..sharding.text import sdy_open_text, sdy_sharding_text, sdy_spec_text, sdy_text
 from .simplify import simplify
 
 
@@ -80,7 +82,11 @@ class Lowering(FunctionBuilder):
 
     def constrain(self, name: str, type_: ArrayType, sharding: Any) -> str:
         """Pin the sharding that an Explicit type, or the operation, promises."""
-        inner = sdy_spec_text(sharding.spec, type_.physical.ndim)
+        mesh, ndim = sharding.mesh, type_.physical.ndim
+        if mesh.explicit_axes and mesh.auto_axes:
+            inner = sdy_open_text(sharding, ndim)
+        else:
+            inner = sdy_spec_text(sharding.spec, ndim)
         return self.emit(f"sdy.sharding_constraint {name} {inner} : {type_.mlir}")
 
     def call(self, graph: Graph, operands: Sequence[str]) -> list[str]:
@@ -114,6 +120,14 @@ def function_text(
     builder.path = path
     names = [f"%arg{i}" for i in range(len(graph.inputs))]
     results = builder.inline(graph, names)
+    mesh = module.mesh
+    if out_attributes is not None and mesh and mesh.explicit_axes and mesh.auto_axes:
+        # Their attributes leave the Auto axes, and so all, to the compiler.
+        plain = NamedSharding(mesh, PartitionSpec())
+        results = [
+            builder.constrain(r, t, t.sharding or plain)
+            for r, t in zip(results, graph.out_types, strict=True)
+        ]
     pads = in_attributes or [""] * len(names)
     ins = ", ".join(
         f"{n}: {t.mlir}{a}" for n, t, a in zip(names, graph.in_types, pads, strict=True)
