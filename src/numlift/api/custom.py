@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import errors
+from ..core.refs import Ref
 from ..core.staging import trace_to_graph
 from ..core.tracing import Tracer, current
 from ..ops.custom import CustomRule
@@ -25,13 +26,33 @@ from .tracing import name_of
 
 def _positions(fun: Any, nums: Sequence[int], names: Sequence[str]) -> tuple[int, ...]:
     known = parameter_names(fun)
+    outside = [n for n in nums if known and not -len(known) <= n < len(known)]
+    if outside and not _takes_more(fun):
+        raise errors.ValueArgumentError(
+            errors.explain(
+                name_of(fun),
+                f"nondiff_argnums={outside[0]} is out of range: the function has {len(known)} "
+                "positional parameters",
+                {"parameters": known},
+            )
+        )
     found = {n % len(known) if n < 0 and known else n for n in nums}
     unknown = [n for n in names if n not in known]
     if unknown:
         raise errors.ArgumentError(
-            errors.explain(name_of(fun), "nondiff_argnames are not parameters", {"names": unknown})
+            errors.explain(
+                name_of(fun),
+                f"nondiff_argnames {unknown} are not parameters of the function",
+                {"parameters": known},
+            )
         )
     return tuple(sorted(found | {known.index(n) for n in names}))
+
+
+def _takes_more(fun: Any) -> bool:
+    """Whether a function has ``*args``."""
+    kinds = [p.kind for p in inspect.signature(fun).parameters.values()]
+    return inspect.Parameter.VAR_POSITIONAL in kinds
 
 
 def _bind(fun: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
@@ -50,6 +71,7 @@ def _bind(fun: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any,
                 name_of(fun),
                 "functions with rules of their own take no keyword-only arguments",
                 {"given": list(bound.kwargs)},
+                try_="make them positional (remove the * in the signature)",
             )
         )
     return bound.args
@@ -77,7 +99,12 @@ class CustomFunction:
     ):
         if not callable(fun):
             raise errors.ArgumentError(
-                errors.explain(type(self).__name__, "expected a function", {"fun": fun})
+                errors.explain(
+                    type(self).__name__,
+                    f"expected a function, got a {type(fun).__name__}",
+                    {"fun": fun},
+                    try_=f"@nl.{type(self).__name__} above a function",
+                )
             )
         functools.update_wrapper(self, fun)  # type: ignore[arg-type]
         self.fun, self.name = fun, name_of(fun)
@@ -159,8 +186,12 @@ class CustomFunction:
         fixed = {i: args[i] for i in self.nondiff if i < len(args)}
         dynamic = tuple([x for i, x in enumerate(args) if i not in fixed])
         leaves, tree = tree_flatten(dynamic)
+        refs = {i: x for i, x in enumerate(leaves) if isinstance(x, Ref)}
+        if refs:
+            self._check_refs(next(iter(refs.values())))
+            leaves = [x for i, x in enumerate(leaves) if i not in refs]
         values = _operands(leaves)
-        parts = CustomParts(self, fixed, [x.type for x in values], tree)
+        parts = CustomParts(self, fixed, [x.type for x in values], tree, refs)
         rule = CustomRule(
             parts.function,
             self.name,
@@ -186,6 +217,18 @@ class CustomFunction:
             current.get().apply(stop_gradient, (x,)) if id(x) not in used and x.type.inexact else x
             for x in hidden
         ]
+
+    def _check_refs(self, ref: Ref) -> None:
+        """Raise if there is a rule that cannot take refs."""
+        if self.jvp is not None or self.vmap_rule is not None:
+            raise errors.RefError(
+                errors.explain(
+                    self.name,
+                    "only functions with no other rule than that of defvjp take refs",
+                    {"ref": ref.type},
+                    try_=f"{self.name}.defvjp(fwd, bwd), or nondiff_argnums for the ref",
+                )
+            )
 
     def _check_defined(self) -> None:
         have = {"defjvp": self.jvp, "defvjp": self.fwd, "def_vmap": self.vmap_rule}
@@ -243,6 +286,9 @@ class custom_vjp(CustomFunction):  # noqa: N801  (reads as a decorator)
 
     Forward mode transposes the backward rule, which must be linear in the cotangent for that, or
     takes a rule of its own, added with `defjvp`. (In JAX forward mode is an error.)
+
+    An argument may be a `Ref` (see `new_ref`): ``bwd`` gets it if ``fwd`` returns it among the
+    residuals, and writes gradients to it that are to be looked at; its cotangent is None.
 
     Args:
         fun: the function.

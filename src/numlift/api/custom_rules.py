@@ -6,11 +6,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import errors
+from ..core.refs import Ref
 from ..core.tracing import type_of
 from ..core.types import ArrayType
 from ..ops.flat_functions import Count, Flat
 from ..structural.arith import convert
-from ..tree import broadcast_prefix, tree_flatten, tree_unflatten
+from ..tree import (
+    broadcast_prefix,
+    explain_structure_mismatch,
+    keystr,
+    tree_flatten,
+    tree_flatten_with_path,
+    tree_unflatten,
+)
 from .symbolic_zeros import CustomVJPPrimal, is_zero, zero_tangent
 from .tracing import flatten_output
 
@@ -21,21 +29,41 @@ class CustomParts:
     Args:
         custom: the `CustomFunction`.
         fixed: position -> argument, for arguments without derivative.
-        types, tree: types of the leaves of the other arguments, and their structure.
+        types, tree: types of the arrays among the other arguments, and the structure of these.
+        refs: position -> ref, for leaves of the other arguments that are refs.
     """
 
-    __slots__ = ("custom", "fixed", "types", "tree", "out_tree", "residual_tree", "out")
+    __slots__ = (
+        "custom",
+        "fixed",
+        "types",
+        "tree",
+        "refs",
+        "out_tree",
+        "residual_tree",
+        "residual_refs",
+        "out",
+    )
 
     out_tree: Any
     residual_tree: Any
+    residual_refs: dict[int, Ref]
     out: list[ArrayType]
 
-    def __init__(self, custom: Any, fixed: dict[int, Any], types: list[ArrayType], tree: Any):
+    def __init__(
+        self,
+        custom: Any,
+        fixed: dict[int, Any],
+        types: list[ArrayType],
+        tree: Any,
+        refs: dict[int, Ref],
+    ):
         self.custom, self.fixed, self.types, self.tree = custom, fixed, types, tree
+        self.refs = refs
 
     def _arguments(self, leaves: Sequence[Any]) -> list[Any]:
         """All arguments of the user's function."""
-        dynamic = tree_unflatten(self.tree, leaves)
+        dynamic = tree_unflatten(self.tree, _merged(leaves, self.refs))
         rest, n = iter(dynamic), len(self.fixed) + len(dynamic)
         return [self.fixed[i] if i in self.fixed else next(rest) for i in range(n)]
 
@@ -62,7 +90,12 @@ class CustomParts:
         where = f"jvp rule of {self.custom.name}"
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise errors.ArgumentError(
-                errors.explain(where, "must return a pair (result, tangent)")
+                errors.explain(
+                    where,
+                    "must return a pair (result, tangent)",
+                    {"returned": _shown(pair)},
+                    try_="return f(*primals), tangent",
+                )
             )
         outs, self.out_tree = flatten_output(pair[0], self.custom.name, "custom_jvp")
         d_outs, d_tree = tree_flatten(pair[1])
@@ -70,8 +103,9 @@ class CustomParts:
             raise errors.ArgumentError(
                 errors.explain(
                     where,
-                    "result and tangent must have one structure",
-                    {"result": self.out_tree, "tangent": d_tree},
+                    "result and tangent must have one structure: "
+                    f"{explain_structure_mismatch(self.out_tree, d_tree, 'result', 'tangent')}",
+                    try_="the tangent of one array is an array, not a tuple like `tangents`",
                 )
             )
         return [*outs, *(_tangent(where, x, d) for x, d in zip(outs, d_outs, strict=True))]
@@ -88,26 +122,42 @@ class CustomParts:
             args = self._arguments(given)
             if self.custom.symbolic_cotangents:
                 args = [
-                    CustomVJPPrimal(x, False) if i in self.fixed and _is_array(x) else x
+                    CustomVJPPrimal(x, False) if i in self.fixed and is_array(x) else x
                     for i, x in enumerate(args)
                 ]
             pair = self.custom.fwd(*args)
             if not isinstance(pair, (tuple, list)) or len(pair) != 2:
                 raise errors.ArgumentError(
                     errors.explain(
-                        f"fwd rule of {self.custom.name}", "must return a pair (result, residuals)"
+                        f"fwd rule of {self.custom.name}",
+                        "must return a pair (result, residuals)",
+                        {"returned": _shown(pair)},
+                        try_="return result, (x, y), or result, None if bwd needs nothing",
                     )
                 )
             outs, self.out_tree = flatten_output(pair[0], self.custom.name, "custom_vjp")
             residuals, self.residual_tree = tree_flatten(pair[1])
+            self.residual_refs = {i: x for i, x in enumerate(residuals) if isinstance(x, Ref)}
+            for path, x in tree_flatten_with_path(pair[1])[0]:
+                if not is_array(x) and not isinstance(x, Ref):
+                    raise errors.ArgumentError(
+                        errors.explain(
+                            f"fwd rule of {self.custom.name}",
+                            f"residuals must be arrays, but residuals{keystr(path)} is a "
+                            f"{type(x).__name__}",
+                            {"value": repr(x)[:80]},
+                            try_="nondiff_argnums=... for options: bwd gets them first",
+                        )
+                    )
             self.out = [type_of(x) for x in outs]
-            return [*outs, *residuals, Count(len(outs))]
+            arrays = [x for i, x in enumerate(residuals) if i not in self.residual_refs]
+            return [*outs, *arrays, Count(len(outs))]
 
         return run
 
     def backward(self, *xs: Any) -> list[Any]:
         """The backward rule of `defvjp`: (residuals, cotangents) -> cotangents of arguments."""
-        n = self.residual_tree.num_leaves
+        n = self.residual_tree.num_leaves - len(self.residual_refs)
         symbolic = self.custom.symbolic_cotangents
         cts = [
             zero_tangent(t, symbolic) if c is None else c
@@ -115,14 +165,14 @@ class CustomParts:
         ]
         found = self.custom.bwd(
             *self.fixed.values(),
-            tree_unflatten(self.residual_tree, xs[:n]),
+            tree_unflatten(self.residual_tree, _merged(xs[:n], self.residual_refs)),
             tree_unflatten(self.out_tree, cts),
         )
         return self._cotangents(found)
 
     def _cotangents(self, found: Any) -> list[Any]:
         where = f"bwd rule of {self.custom.name}"
-        example = tree_unflatten(self.tree, self.types)
+        example = tree_unflatten(self.tree, _merged(self.types, self.refs))
         if isinstance(found, list):
             found = tuple(found)
         if not isinstance(found, tuple) or len(found) != len(example):
@@ -130,18 +180,45 @@ class CustomParts:
                 errors.explain(
                     where,
                     f"must return a tuple with one cotangent an argument ({len(example)})",
-                    {"returned": type(found).__name__},
-                    try_="return (ct_x,) with a comma for a single argument",
+                    {"returned": _shown(found)},
+                    try_="return (ct_x,) with a comma for a single argument"
+                    if len(example) == 1
+                    else "None in the place of arguments that get no cotangent",
                 )
             )
         try:
-            cts = broadcast_prefix(found, example, is_leaf=lambda x: x is None)
+            cts = broadcast_prefix(
+                found, example, lambda x: x is None, where, "cotangents", "arguments"
+            )
         except (ValueError, TypeError) as error:
             raise errors.ArgumentError(
                 errors.explain(
-                    where, f"cotangents must have the structure of the arguments: {error}"
+                    where,
+                    errors.reason(error),
+                    try_="cotangents in the containers of the arguments",
                 )
             ) from None
+        paths = [p for p, _ in tree_flatten_with_path(example)[0]]
+        for i, (path, c) in enumerate(zip(paths, cts, strict=True)):
+            if i in self.refs and c is not None:
+                raise errors.RefError(
+                    errors.explain(
+                        where,
+                        f"argument {keystr(path)} is a ref, which has no cotangent",
+                        {"ref": self.refs[i].type},
+                        try_="None in its place, and ref[...] = ... to take something out",
+                    )
+                )
+            if not is_zero(c) and not is_array(c):
+                raise errors.ArgumentError(
+                    errors.explain(
+                        where,
+                        f"a cotangent must be an array, but that of argument {keystr(path)} is a "
+                        f"{type(c).__name__}",
+                        {"value": repr(c)[:80]},
+                    )
+                )
+        cts = [c for i, c in enumerate(cts) if i not in self.refs]
         return [_cotangent(where, t, c) for t, c in zip(self.types, cts, strict=True)]
 
     # ---- batching ----------------------------------------------------------------------------
@@ -156,15 +233,22 @@ class CustomParts:
             pair = self.custom.vmap_rule(size, in_batched, *tree_unflatten(self.tree, xs))
             if not isinstance(pair, (tuple, list)) or len(pair) != 2:
                 raise errors.ArgumentError(
-                    errors.explain(where, "must return a pair (result, out_batched)")
+                    errors.explain(
+                        where,
+                        "must return a pair (result, out_batched)",
+                        {"returned": _shown(pair)},
+                        try_="return result, True",
+                    )
                 )
             outs, self.out_tree = flatten_output(pair[0], self.custom.name, "custom_vmap")
             try:
-                found = broadcast_prefix(pair[1], pair[0])
+                found = broadcast_prefix(pair[1], pair[0], None, where, "out_batched", "result")
             except (ValueError, TypeError) as error:
                 raise errors.ArgumentError(
                     errors.explain(
-                        where, f"out_batched must have the structure of the result: {error}"
+                        where,
+                        errors.reason(error),
+                        try_="one bool for each array of the result, or one for all",
                     )
                 ) from None
             for x, is_batched in zip(outs, found, strict=True):
@@ -183,12 +267,28 @@ class CustomParts:
         return run, batched
 
 
-def _is_array(x: Any) -> bool:
+def _merged(arrays: Sequence[Any], refs: dict[int, Ref]) -> Sequence[Any]:
+    """All leaves, of which some are refs."""
+    if not refs:
+        return arrays
+    rest = iter(arrays)
+    return [refs[i] if i in refs else next(rest) for i in range(len(arrays) + len(refs))]
+
+
+def is_array(x: Any) -> bool:
+    """Whether a value has an array type."""
     try:
         type_of(x)
     except errors.ArgumentError:
         return False
     return True
+
+
+def _shown(x: Any) -> Any:
+    """What a rule returned, in a few words."""
+    if isinstance(x, (tuple, list)):
+        return f"a {type(x).__name__} of length {len(x)}"
+    return type_of(x) if is_array(x) else f"a {type(x).__name__}"
 
 
 def _tangent(where: str, x: Any, d: Any) -> Any:
@@ -203,6 +303,7 @@ def _tangent(where: str, x: Any, d: Any) -> Any:
                 where,
                 "a tangent must have the shape and dtype of its result",
                 {"result": t, "tangent": u},
+                try_="the derivative of the result along the tangents, one number an element",
             )
         )
     return convert(d, t.dtype) if u.dtype != t.dtype else d
@@ -219,6 +320,7 @@ def _cotangent(where: str, t: ArrayType, c: Any) -> Any:
                 where,
                 "a cotangent must have the shape and dtype of its argument",
                 {"argument": t, "cotangent": u},
+                try_="sum over axes that the function broadcast, or ct.astype(x.dtype)",
             )
         )
     return convert(c, t.dtype) if u.dtype != t.dtype else c

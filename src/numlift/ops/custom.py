@@ -22,6 +22,7 @@ from ..core.types import ArrayType
 from ..structural.families import move_batch
 from ..structural.shape import ReduceSum
 from ..transforms.jvp import Jvp, instantiate, jvp_flat
+from ..transforms.linearize import LinearStage, RuleStage
 from ..transforms.transpose import transpose_graph
 from ..transforms.vmap import Batch, place_batch, vmap_flat, vmap_graph
 from .call import HigherOrder, call_of, guarded
@@ -110,7 +111,9 @@ class CustomRule:
             return self._jvp_by_vjp(primals, tangents, self.forward)
         if self.tangents is None:
             return self._jvp_of_function(primals, tangents, linearizing)
-        found = list(self.tangents(*primals, *tangents[n:]))
+        stage = current.get()
+        with interpreting(RuleStage(stage) if isinstance(stage, LinearStage) else stage):
+            found = list(self.tangents(*primals, *tangents[n:]))
         half = len(found) // 2
         return found[:half], found[half:]
 
@@ -250,10 +253,33 @@ class CustomRule:
     def stage(self, stage: Stage, args: Sequence[Any]) -> list[Any]:
         """Write the call down as one operation."""
         with interpreting(stage):
-            graph, captured = trace_to_graph(
-                self.function, [type_of(x) for x in args], label=self.name, name=self.name
-            )
+            try:
+                graph, captured = trace_to_graph(
+                    self.function, [type_of(x) for x in args], label=self.name, name=self.name
+                )
+            except errors.RefError:
+                if self.batch_rule is not None:
+                    raise
+                # The function changes refs: it becomes part of this stage, without a derivative.
+                return self._final(stage, list(self.function(*args)))
         return stage.apply(CustomCall(graph, self.rebound(captured)), [*captured, *args])
+
+    def _final(self, stage: Stage, outs: Sequence[Any]) -> list[Any]:
+        """The results as values of which a derivative is an error."""
+        graph, _ = trace_to_graph(lambda *xs: xs, [type_of(x) for x in outs], name=self.name)
+
+        def refuse(*xs: Any) -> list[Any]:
+            raise errors.GradError(
+                errors.explain(
+                    self.name,
+                    "a function with a rule of its own that uses refs was staged (by jit, or in a "
+                    "loop) before it was differentiated",
+                    try_="take the gradient inside: nl.jit(nl.grad(f)), not nl.grad(nl.jit(f))",
+                )
+            )
+
+        rule = CustomRule(lambda *xs: xs, self.name, refuse)
+        return stage.apply(CustomCall(graph, rule), outs)
 
 
 def _as_arrays(outs: Sequence[Any], d_outs: Sequence[Any]) -> list[Any]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..core.graph import Atom, Graph
+from ..core.refs import load, store
 from ..core.staging import Stage
 from ..core.tracing import current, type_of
 from .call import guarded, open_ended
@@ -33,7 +34,7 @@ def rebound_flat(function: Flat, captured: Sequence[Any]) -> Flat:
 
     def run(*args: Any) -> list[Any]:
         substitutes = {id(x): y for x, y in zip(captured, args[:n], strict=True)}
-        return _by_graph(function, args[n:], substitutes, lambda g, xs: _run(g, xs))
+        return _by_graph(function, args[n:], substitutes, lambda g, xs: _run(g, xs), True)
 
     return run
 
@@ -59,6 +60,7 @@ def _by_graph(
     args: Sequence[Any],
     substitutes: Mapping[int, Any],
     use: Callable[[Graph, list[Any]], list[Any]],
+    with_refs: bool = False,
 ) -> list[Any]:
     """Results of `function` by way of a graph that `use` runs; None and counts stay as they are."""
     stage = Rebound(current.get(), "custom")
@@ -69,12 +71,18 @@ def _by_graph(
     try:
         outs = list(function(*[None if x is None else next(tracers) for x in args]))
         plain = {i: x for i, x in enumerate(outs) if x is None or type(x) is Count}
-        graph, captured = stage.finish([x for i, x in enumerate(outs) if i not in plain])
+        views = stage.accept_views() if with_refs else {}
+        last = [view.value for view in views.values() if view.written]
+        graph, captured = stage.finish([*(x for i, x in enumerate(outs) if i not in plain), *last])
     finally:
         stage.alive = False
         current.reset(token)
-    found = iter(use(graph, [*captured, *given]))
-    return [plain[i] if i in plain else next(found) for i in range(len(outs))]
+    found = iter(use(graph, [*captured, *map(load, views), *given]))
+    results = [plain[i] if i in plain else next(found) for i in range(len(outs))]
+    for ref, view in views.items():
+        if view.written:
+            store(ref, next(found))
+    return results
 
 
 class Count(int):
