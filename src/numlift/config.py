@@ -206,10 +206,10 @@ def _known(name: str) -> str:
 
     close = difflib.get_close_matches(str(short), [*flags, *_ALIASES, "transfer_guard"], n=1)
     hint = f"\nTry: config.update({close[0]!r}, ...)" if close else ""
-    raise _UnknownFlagError(f"config: there is no flag {name!r}{hint}")
+    raise UnknownFlagError(f"config: there is no flag {name!r}{hint}")
 
 
-class _UnknownFlagError(ValueArgumentError, AttributeError):
+class UnknownFlagError(ValueArgumentError, AttributeError):
     """Unknown flag name (an AttributeError as well: it may come from an attribute read)."""
 
 

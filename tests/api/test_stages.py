@@ -66,7 +66,7 @@ def test_shardings_of_a_compiled_function() -> None:
 def test_compiled_functions_check_their_arguments() -> None:
     compiled = nl.jit(lambda x, y: x + y).lower(np.ones(3), 1.0).compile()
     numpy.testing.assert_array_equal(compiled(numpy.zeros(3, "f4"), 2.0), [2, 2, 2])
-    with pytest.raises(errors.ArgumentError, match=r"(?s)leaf 0.*float32\[3\].*float32\[4\]"):
+    with pytest.raises(errors.ArgumentError, match=r"(?s)argument 0.*float32\[3\].*float32\[4\]"):
         compiled(np.ones(4), 1.0)
     with pytest.raises(errors.ArgumentError, match="structure"):
         compiled(np.ones(3))

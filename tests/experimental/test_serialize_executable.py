@@ -38,7 +38,7 @@ def test_round_trip() -> None:
     numpy.testing.assert_array_equal(again(*args, k=3.0)["y"], expected["y"])
     with pytest.raises(errors.ArgumentError, match=r"compiled f.*structure"):
         loaded(*args)
-    with pytest.raises(errors.ArgumentError, match=r"(?s)leaf 0.*float32\[4\]"):
+    with pytest.raises(errors.ArgumentError, match=r"(?s)argument 0.*float32\[4\]"):
         loaded({"x": np.ones(4)}, 5.0, k=1.0)
 
 

@@ -15,6 +15,7 @@ import pytest
 
 import numlift as nl
 from tests.golden.cases import ERRORS, PROGRAMS
+from tests.golden.entry_points import MISUSES, MODULES, NOT_ASKED, OTHER_CLASSES, entry_points
 
 FOLDER = Path(__file__).parent
 UPDATE = os.environ.get("UPDATE_GOLDEN") == "1"
@@ -55,21 +56,43 @@ def test_stablehlo(name: str) -> None:
     check("stablehlo.txt", name, nl.jit(f).lower(*args).as_text())
 
 
-@pytest.mark.parametrize("name", ERRORS)
-def test_error(name: str) -> None:
-    def run(call: Callable[[], object]) -> BaseException:
-        try:
-            call()
-        except Exception as error:
-            return error
-        raise AssertionError(f"{name}: no error")
+def cases_of(file: str) -> list[str]:
+    """Names of the mistakes whose messages a golden file holds."""
+    return [name for name, (place, _) in MISUSES.items() if place == file]
 
-    error = run(ERRORS[name])
-    assert isinstance(error, nl.errors.NumliftError), repr(error)
-    text = re.sub(r"(\w+\.py):\d+", r"\1:N", str(error))
+
+def message(call: Callable[[], object], cls: type[Exception]) -> str:
+    """Class and text of what a mistake raises, without numbers that change from run to run."""
+    with pytest.raises(cls) as found:
+        call()
+    text = re.sub(r"(\w+\.py):\d+", r"\1:N", str(found.value))
+    text = re.sub(r" line \d+", " line N", text)
     text = re.sub(r"0x[0-9a-f]+", "0x...", text)
     text = re.sub(r"\S*/(\w+\.py)", r"\1", text)
-    check("errors.txt", name, f"{type(error).__name__}: {text}")
+    return f"{found.type.__name__}: {text}"
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_error(name: str) -> None:
+    check("errors.txt", name, message(ERRORS[name], nl.errors.NumliftError))
+
+
+@pytest.mark.parametrize("name", MISUSES)
+def test_misuse(name: str) -> None:
+    file, call = MISUSES[name]
+    cls = OTHER_CLASSES.get(name, nl.errors.NumliftError)
+    check(f"{file}.txt", name, message(call, cls))
+
+
+def test_every_entry_point_has_a_golden_error() -> None:
+    asked = {name.partition(": ")[0] for name in MISUSES}
+    missing = [path for path in entry_points() if path not in asked]
+    assert not missing, f"add typical mistakes to tests/golden/misuse_*.py: {missing}"
+
+
+def test_no_exemption_is_left_over() -> None:
+    assert not NOT_ASKED & {name.partition(": ")[0] for name in MISUSES}
+    assert set(OTHER_CLASSES) <= set(MISUSES)
 
 
 def test_no_section_is_left_over() -> None:
@@ -77,5 +100,6 @@ def test_no_section_is_left_over() -> None:
         ("graphs.txt", PROGRAMS),
         ("stablehlo.txt", PROGRAMS),
         ("errors.txt", ERRORS),
+        *((f"{file}.txt", cases_of(file)) for file in MODULES),
     ):
         assert sorted(read(file)) == sorted(cases), file

@@ -75,7 +75,7 @@ def test_weak_carries_take_the_dtype_of_the_body() -> None:
 
 
 def test_a_carry_that_changes_shows_its_path() -> None:
-    with pytest.raises(errors.DTypeError, match=r"carry\['a'\]") as caught:
+    with pytest.raises(errors.ShapeError, match=r"carry\['a'\]") as caught:
         lax.scan(lambda c, _: ({"a": c["a"][:1]}, None), {"a": np.ones(2)}, None, 3)
     assert "float32[2] in" in str(caught.value)
     assert "float32[1] out" in str(caught.value)

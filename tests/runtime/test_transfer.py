@@ -115,7 +115,7 @@ def test_values_out_of_range():
 @pytest.mark.parametrize(
     ("value", "kind", "words"),
     [
-        ("text", DTypeError, "not a dtype of arrays"),
+        ("text", ArgumentError, "not an array of numbers"),
         (None, DTypeError, "object"),
         ([1, None], DTypeError, "object"),
         (object(), DTypeError, "object"),

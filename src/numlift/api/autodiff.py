@@ -106,7 +106,7 @@ def push_along(
             check_argument(x, lambda: "an argument", name)
     values = [as_operand(x) for x in leaves]
     directions = [_direction(x, d, name) for x, d in zip(values, d_leaves, strict=True)]
-    result = _push_through(label, fun, tree, values, directions, has_aux)
+    result = _push_through(fun, label, tree, values, directions, has_aux)
     if lent is not None:
         lent.put()
     return result
@@ -114,8 +114,8 @@ def push_along(
 
 @leak_checked
 def _push_through(
-    label: str,
     fun: Callable[..., Any],
+    label: str,
     tree: Any,
     values: list[Any],
     directions: list[Any],

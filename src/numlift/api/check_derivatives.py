@@ -15,7 +15,7 @@ import numpy as np
 from .. import errors
 from ..core.dtypes import float0
 from ..core.tracing import type_of
-from ..tree import tree_flatten, tree_map, tree_unflatten
+from ..tree import explain_structure_mismatch, tree_flatten, tree_map, tree_unflatten
 from .autodiff import jvp, vjp
 
 _TOLERANCES = {2: 1e-1, 4: 1e-2, 8: 1e-6}
@@ -65,7 +65,17 @@ def check_grads(
             )
         )
     if order < 1:
-        raise errors.ValueArgumentError(f"check_grads: order must be at least 1, not {order}")
+        raise errors.ValueArgumentError(
+            errors.explain("check_grads", f"order must be at least 1, not {order}", try_="order=2")
+        )
+    if not isinstance(args, (tuple, list)):
+        raise errors.ArgumentError(
+            errors.explain(
+                "check_grads",
+                f"args must be a tuple of arguments, not a {type(args).__name__}",
+                try_="check_grads(f, (x,), order=1)",
+            )
+        )
     _check_order(f, tuple(args), order, chosen, atol, rtol, eps, "")
 
 
@@ -165,7 +175,11 @@ def check_vjp(
     _same(result, f(*args), atol, rtol, f"{err_msg} value of vjp")
     tangents, cotangent = _directions(args, 4), _directions(result, 5)
     expected = _inner(cotangent, _difference(f, args, tangents, eps))
-    found = _inner(pull_back(cotangent), tangents)
+    pulled = pull_back(cotangent)
+    wrong = explain_structure_mismatch(args, pulled, "args", "cotangents")
+    if wrong is not None:
+        raise AssertionError(f"{err_msg} vjp: cotangents must be structured like args: {wrong}")
+    found = _inner(pulled, tangents)
     tolerance = max(_tolerance(x) for x in tree_flatten((args, result))[0] or [1.0])
     _close(found, expected, atol, rtol, tolerance, f"{err_msg} vjp (inner products)")
 

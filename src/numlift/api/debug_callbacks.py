@@ -98,10 +98,10 @@ def check_format(
         fields.vformat(fmt, args, kwargs)
     except IndexError:
         rule = "the format has more fields than there are positional arguments"
-        raise _MissingField(errors.explain(function, rule, {"format": fmt})) from None
+        raise MissingFieldError(errors.explain(function, rule, {"format": fmt})) from None
     except KeyError as error:
         rule = f"the format has a field {error} without argument"
-        raise _MissingName(errors.explain(function, rule, {"format": fmt})) from None
+        raise MissingNameError(errors.explain(function, rule, {"format": fmt})) from None
     if fields.unused and not unused:
         raise errors.ValueArgumentError(
             errors.explain(
@@ -137,11 +137,11 @@ class _Fields(string.Formatter):
         return self.get_value(key, args, kwargs), key
 
 
-class _MissingField(errors.ValueArgumentError, IndexError):
+class MissingFieldError(errors.ValueArgumentError, IndexError):
     """A field of a format string has no positional argument."""
 
 
-class _MissingName(errors.ValueArgumentError, KeyError):
+class MissingNameError(errors.ValueArgumentError, KeyError):
     """A field of a format string has no keyword argument."""
 
     __str__ = Exception.__str__

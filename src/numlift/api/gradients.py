@@ -8,10 +8,9 @@ from typing import Any
 
 from .. import errors
 from ..core.tracing import Tracer, current, type_of
-from ..tree import Partial, tree_flatten, tree_unflatten
+from ..tree import Partial, explain_structure_mismatch, tree_flatten, tree_unflatten
 from .custom import custom_vjp
-from .shapes import abstract_type
-from .tracing import TracedFunction, name_of, trace_function
+from .tracing import TracedFunction, abstract_types, check_callable, name_of, trace_function
 
 
 class _Converted:
@@ -31,9 +30,9 @@ class _Converted:
         if tree != self.in_tree:
             raise errors.ArgumentError(
                 errors.explain(
-                    self.name,
-                    "the arguments must have the structure of the example arguments",
-                    {"example": self.in_tree, "given": tree},
+                    f"closure_convert({self.name})",
+                    "the arguments must have the structure of the example arguments: "
+                    f"{explain_structure_mismatch(self.in_tree, tree, 'example', 'given')}",
                 )
             )
         outs = self.graph.run(current.get().apply, [*captured, *leaves])
@@ -42,7 +41,7 @@ class _Converted:
 
 def _convert(fun: Callable[..., Any], args: tuple[Any, ...]) -> tuple[_Converted, list[Any]]:
     leaves, tree = tree_flatten((args, {}))
-    types = [abstract_type(x) for x in leaves]
+    types = abstract_types(leaves, args, {}, f"closure_convert({name_of(fun)})")
     traced = trace_function(fun, tree, types, label="closure_convert")
     return _Converted(traced, tree, name_of(fun)), traced.captured
 
@@ -51,7 +50,11 @@ def _pair(fun: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, Callable
     found = fun(*args)
     if not isinstance(found, (tuple, list)) or len(found) != 2 or not callable(found[1]):
         raise errors.ArgumentError(
-            errors.explain(name_of(fun), "must return a pair (result, pullback)")
+            errors.explain(
+                f"custom_gradient({name_of(fun)})",
+                "the function must return a pair (result, pullback)",
+                try_="return y, lambda ct: ct * dy_dx",
+            )
         )
     return found[0], found[1]
 
@@ -77,6 +80,7 @@ def closure_convert(
         >>> print(nl.grad(f)(2.0))
         10.0
     """
+    check_callable(fun, "closure_convert")
     converted, captured = _convert(fun, example_args)
     hoisted = [i for i, x in enumerate(captured) if isinstance(x, Tracer) and type_of(x).inexact]
     kept = dict(enumerate(captured))
@@ -86,9 +90,9 @@ def closure_convert(
         if len(args) != n + len(hoisted):
             raise errors.ArgumentError(
                 errors.explain(
-                    converted.name,
-                    f"expected {n} arguments and {len(hoisted)} converted values",
-                    {"given": len(args)},
+                    f"closure_convert({converted.name})",
+                    f"expected {n} arguments and {len(hoisted)} converted values, got {len(args)}",
+                    try_="converted(*args, *consts) with the consts of the same call",
                 )
             )
         values = {**kept, **dict(zip(hoisted, args[n:], strict=True))}

@@ -8,9 +8,10 @@ from typing import Any
 
 from ..core.graph import Graph
 from ..tree import tree_flatten
-from .shapes import abstract_type, struct_of
+from .refs import ref_places
+from .shapes import struct_of
 from .signature import Statics
-from .tracing import check_callable, name_of, trace_function
+from .tracing import abstract_types, check_callable, name_of, trace_function
 
 
 def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -18,7 +19,7 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
     Args:
         fun: the function.
-        *args, **kwargs: arrays, numbers or `ShapeDtypeStruct`s.
+        *args, **kwargs: arrays, numbers, `ShapeDtypeStruct`s, or refs, which are not changed.
 
     Returns:
         `ShapeDtypeStruct`s in the structure of the result.
@@ -28,9 +29,11 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         >>> nl.eval_shape(lambda x: x @ x.T, nl.ShapeDtypeStruct((2, 3), "float32"))
         ShapeDtypeStruct(shape=(2, 2), dtype=float32)
     """
+    check_callable(fun, "eval_shape")
     leaves, tree = tree_flatten((args, kwargs))
-    traced = trace_function(fun, tree, [abstract_type(x) for x in leaves], label="eval_shape")
-    return traced.out_tree.unflatten([struct_of(t) for t in traced.graph.out_types])
+    types = abstract_types(leaves, args, kwargs, f"eval_shape({name_of(fun)})")
+    traced = trace_function(fun, tree, types, label="eval_shape", refs=ref_places(leaves))
+    return traced.out_tree.unflatten([struct_of(t) for t in traced.out_types])
 
 
 def make_jaxpr(
@@ -40,6 +43,9 @@ def make_jaxpr(
     return_shape: bool = False,
 ) -> Callable[..., Any]:
     """A function that returns the graph of `fun` for given arguments.
+
+    The values of refs that `fun` closes over are the first inputs of the graph, and the last values
+    of refs that it writes are the last outputs.
 
     Args:
         fun: the function.
@@ -55,7 +61,7 @@ def make_jaxpr(
           in (b,) }
     """
     check_callable(fun, "make_jaxpr")
-    statics = Statics(fun, static_argnums, None)
+    statics = Statics(fun, static_argnums, None, "make_jaxpr")
 
     @functools.wraps(fun, assigned=("__module__", "__name__", "__qualname__"), updated=())
     def make(*args: Any, **kwargs: Any) -> Graph | tuple[Graph, Any]:
@@ -64,13 +70,14 @@ def make_jaxpr(
         traced = trace_function(
             statics.bind(fun, fixed),
             tree,
-            [abstract_type(x) for x in leaves],
+            abstract_types(leaves, rest, named, f"make_jaxpr({name_of(fun)})"),
             label="make_jaxpr",
             axis_sizes=dict(axis_env or ()),
+            refs=ref_places(leaves),
         )
         if not return_shape:
             return traced.graph
-        shapes = traced.out_tree.unflatten([struct_of(t) for t in traced.graph.out_types])
+        shapes = traced.out_tree.unflatten([struct_of(t) for t in traced.out_types])
         return traced.graph, shapes
 
     made: Any = make

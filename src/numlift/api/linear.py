@@ -13,11 +13,10 @@ from ..ops.call import call_of
 from ..ops.linear_call import LinearCall
 from ..transforms.jvp import instantiate, tangent_type
 from ..transforms.transpose import transpose_graph
-from ..tree import tree_flatten, tree_unflatten
+from ..tree import explain_structure_mismatch, tree_flatten, tree_unflatten
 from .autodiff import as_operand, check_callable
 from .door import door
-from .shapes import abstract_type
-from .tracing import name_of, trace_function
+from .tracing import abstract_types, name_of, trace_function
 
 
 def linear_transpose(fun: Callable[..., Any], *primals: Any, reduce_axes: Any = ()) -> Any:
@@ -48,7 +47,7 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any, reduce_axes: Any = 
     if reduce_axes:
         raise errors.ArgumentError("linear_transpose: reduce_axes is not supported")
     leaves, tree = tree_flatten((primals, {}))
-    types = [abstract_type(x) for x in leaves]
+    types = abstract_types(leaves, primals, {}, f"linear_transpose({name_of(fun)})")
     traced = trace_function(fun, tree, types, label="linear_transpose")
     out_types = traced.graph.out_types
     linear = (False,) * len(traced.captured) + (True,) * len(types)
@@ -61,8 +60,10 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any, reduce_axes: Any = 
             raise errors.ArgumentError(
                 errors.explain(
                     "linear_transpose",
-                    "the cotangent must have the structure of the result",
-                    {"result": traced.out_tree, "cotangent": ct_tree},
+                    "the cotangent must have the structure of the result: "
+                    + str(
+                        explain_structure_mismatch(traced.out_tree, ct_tree, "result", "cotangent")
+                    ),
                 )
             )
         values = [_cotangent(c, t) for c, t in zip(cts, out_types, strict=True)]
@@ -73,7 +74,8 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any, reduce_axes: Any = 
                 errors.explain(
                     "linear_transpose",
                     f"{name_of(fun)} is not linear in its arguments, or holds an operation that "
-                    f"has no transpose ({str(error).splitlines()[0]})",
+                    "has no transpose"
+                    + (f" ({_first_line(error)})" if isinstance(error, errors.GradError) else ""),
                     try_="nl.vjp(f, x) transposes the derivative of any function",
                 )
             ) from error
@@ -85,6 +87,10 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any, reduce_axes: Any = 
         return tree_unflatten(tree, results)[0]
 
     return transposed
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).partition("\n")[0]
 
 
 def _cotangent(c: Any, t: ArrayType) -> Any:

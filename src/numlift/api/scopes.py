@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from .. import errors
 from ..core.tracing import in_scope
-from .tracing import name_of
+from .tracing import check_callable, name_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -79,4 +79,5 @@ def named_call(fun: F | None = None, *, name: str | None = None) -> Any:
     """
     if fun is None:
         return functools.partial(named_call, name=name)
+    check_callable(fun, "named_call")
     return named_scope(name_of(fun) if name is None else name)(fun)

@@ -8,6 +8,7 @@ from typing import Any
 
 from .. import errors
 from ..core.graph import Graph
+from ..core.refs import Ref
 from ..core.tracing import Tracer
 from ..core.types import ArrayType
 from ..runtime import xla
@@ -15,13 +16,15 @@ from ..runtime.array import Array
 from ..runtime.compile import Executable, MemoryAnalysis
 from ..runtime.placement import Placement
 from ..runtime.transfer import as_array
-from ..tree import tree_flatten
+from ..tree import explain_structure_mismatch, tree_flatten
 from .dispatch import Jitted, abstract_placements
 from .program import Plan, Program, lower_for
-from .shapes import abstract_type, struct_of
+from .ref_programs import RefProgram, placement_of, ref_options
+from .refs import RefUse, ref_places
+from .shapes import struct_of
 from .signature import Statics
 from .stats import Stats
-from .tracing import TracedFunction
+from .tracing import TracedFunction, abstract_types, argument_path, check_argument
 
 
 class Traced:
@@ -71,14 +74,20 @@ class Traced:
         """Translate to StableHLO."""
         info, traced = self._info, self.traced
         start = time.perf_counter()
+        options: dict[str, Any] = {
+            "arguments": self.placements,
+            "in_shardings": info.shardings_in(self._tree),
+            "out_shardings": info.shardings_out(traced.out_tree),
+            "donated": info.donated(self._tree),
+        }
+        if traced.refs is not None:
+            where = [placement_of(ref) for ref in traced.refs.captured]
+            options = ref_options(traced.refs, where, **options)
         text, plan = lower_for(
             traced.graph,
             [x.placement for x in traced.captured_arrays()],
-            self.placements,
-            in_shardings=info.shardings_in(self._tree),
-            out_shardings=info.shardings_out(traced.out_tree),
-            donated=info.donated(self._tree),
             keep_unused=info.keep_unused,
+            **options,
         )
         seconds = time.perf_counter() - start
         return Lowered(info, traced, self._statics, self._tree, text, plan, seconds)
@@ -86,7 +95,7 @@ class Traced:
 
 def out_info(traced: TracedFunction) -> Any:
     """`ShapeDtypeStruct`s in the structure of the result."""
-    return traced.out_tree.unflatten([struct_of(t) for t in traced.graph.out_types])
+    return traced.out_tree.unflatten([struct_of(t) for t in traced.out_types])
 
 
 class Lowered:
@@ -150,12 +159,15 @@ class Lowered:
         program = self._plan.compile(self._text, [x.buffer for x in leading], options)
         program.lower_seconds = self._seconds
         self._info.record.compiled(program)
+        traced, use = self._traced, self._traced.refs
+        first = len(leading) + (0 if use is None else len(use.captured))
         return Compiled(
             self._info.name,
             self._info.statics,
-            (self._tree, self._traced.out_tree),
-            (self._traced.graph.in_types[len(leading) :], self._traced.graph.out_types),
+            (self._tree, traced.out_tree),
+            (traced.graph.in_types[first:], traced.out_types),
             program,
+            use,
         )
 
 
@@ -167,6 +179,7 @@ class Compiled:
         in_tree, out_tree: structures of (args, kwargs), without static ones, and of the result.
         in_types, out_types: types of the argument and result leaves.
         program: what a call runs.
+        refs: what the function does with refs; None if nothing.
     """
 
     def __init__(
@@ -176,8 +189,13 @@ class Compiled:
         trees: tuple[Any, Any],
         types: tuple[Sequence[ArrayType], Sequence[ArrayType]],
         program: Program,
+        refs: RefUse | None = None,
     ):
         self.fun_name, self.program, self._statics = fun_name, program, statics
+        self.refs = refs
+        self._run: Any = program
+        if refs is not None:
+            self._run = RefProgram(refs, lambda _: program, f"compiled {fun_name}")
         self.in_tree, self.out_tree = trees
         self.in_types, self.out_types = types
 
@@ -194,7 +212,8 @@ class Compiled:
     @property
     def output_shardings(self) -> Any:
         """Shardings in the structure of the result."""
-        return self.out_tree.unflatten([p.sharding for p in self.program.placements])
+        found = [p.sharding for p in self.program.placements]
+        return self.out_tree.unflatten(found[: self.out_tree.num_leaves])
 
     def as_text(self) -> str:
         """The HLO that XLA made of the program."""
@@ -219,8 +238,9 @@ class Compiled:
             raise errors.ArgumentError(
                 errors.explain(
                     f"compiled {self.fun_name}",
-                    "the arguments have another structure than at compile time",
-                    {"expected": self.in_tree, "got": tree},
+                    "the arguments have another structure than at compile time: "
+                    + _difference(self.in_tree, tree),
+                    try_="nl.jit(f), which compiles again for other arguments",
                 )
             )
         if any(isinstance(x, Tracer) for x in leaves):
@@ -231,26 +251,53 @@ class Compiled:
                     try_="transform the function before compiling it",
                 )
             )
-        arrays = [x if type(x) is Array else as_array(x) for x in leaves]
+        places = ref_places(leaves)
+        if places != (() if self.refs is None else self.refs.places):
+            raise errors.ArgumentError(
+                errors.explain(
+                    f"compiled {self.fun_name}",
+                    "refs are not where they were at compile time",
+                    {"leaves that are refs": places},
+                )
+            )
+        for x in leaves:
+            if isinstance(x, Ref):
+                continue
+            check_argument(
+                x, lambda x=x: argument_path(args, kwargs, x), f"compiled {self.fun_name}"
+            )
+        arrays = [x if isinstance(x, (Array, Ref)) else as_array(x) for x in leaves]
         for i, (x, t) in enumerate(zip(arrays, self.in_types, strict=True)):
             if x.type.shape != t.shape or x.type.dtype != t.dtype:
                 raise errors.ArgumentError(
                     errors.explain(
                         f"compiled {self.fun_name}",
-                        f"argument leaf {i} has another type than at compile time",
+                        f"{argument_path(args, kwargs, leaves[i])} has another type than at "
+                        "compile time",
                         {"expected": t, "got": x.type},
+                        try_="x.astype(...) or a reshape, or nl.jit(f), which compiles again",
                     )
                 )
-        return self.out_tree.unflatten(self.program(arrays))
+        return self.out_tree.unflatten(self._run(arrays))
+
+
+def _difference(expected: Any, got: Any) -> str:
+    """Where the structures of two calls (args, kwargs) differ."""
+    for i, name in enumerate(("arguments", "keywords")):
+        a, b = expected.children()[i], got.children()[i]
+        if a != b:
+            return str(explain_structure_mismatch(a, b, f"expected {name}", f"given {name}"))
+    return ""
 
 
 def trace_arguments(info: Jitted, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Traced:
     """Trace for concrete or abstract arguments."""
     statics, rest, named = info.statics.split(tuple(args), dict(kwargs))
     leaves, tree = tree_flatten((rest, named))
+    types = abstract_types(leaves, tuple(args), dict(kwargs), f"jit({info.name})")
     placements = abstract_placements(leaves)
-    types = [abstract_type(x) for x in leaves]
-    return Traced(info, info.trace(statics, tree, types), statics, tree, placements)
+    traced = info.trace(statics, tree, types, ref_places(leaves))
+    return Traced(info, traced, statics, tree, placements)
 
 
 def attach_stages(made: Any, info: Jitted) -> Callable[..., Any]:

@@ -145,10 +145,13 @@ def check_callable(fun: Any, transformation: str) -> None:
 def abstract_types(
     leaves: Sequence[Any], args: tuple[Any, ...], kwargs: dict[str, Any], function: str
 ) -> list[ArrayType]:
-    """Types of arguments that are only described: arrays, numbers, `ShapeDtypeStruct`."""
+    """Types of arguments that are only described: arrays, numbers, refs, `ShapeDtypeStruct`."""
     found = []
     for x in leaves:
-        if not hasattr(x, "shape") or isinstance(x, Ref):
+        if isinstance(x, Ref):
+            found.append(x.type)
+            continue
+        if not hasattr(x, "shape"):
             check_argument(x, lambda x=x: argument_path(args, kwargs, x), function)
         found.append(abstract_type(x))
     return found

@@ -24,6 +24,8 @@ from .. import errors as _errors
 from ..api.callbacks import is_array, operands
 from ..api.debug_callbacks import check_format
 from ..api.door import door
+from ..api.refs import hide_refs, results
+from ..api.refs import operands as closed_over
 from ..api.tracing import argument_path, check_argument, name_of, trace_function
 from ..core.tracing import Tracer, apply, type_of
 from ..ops.call import call_of
@@ -118,8 +120,8 @@ def checkify(
         f: the function.
         errors: which checks to make: `user_checks` (those by `check`), `nan_checks`, `div_checks`,
             `index_checks`, `float_checks` (NaN and division), `automatic_checks`, `all_checks`, or
-            a union of these. Index checks also tell of indices that the mode "clip", "fill" or
-            "drop" would treat.
+            a union of these. Index checks do not tell of indices for which the program itself says
+            what happens (``mode="clip"``, ``"fill"``, ``"drop"``, ``"wrap"``), as JAX's do.
 
     Example:
         >>> import numlift as nl
@@ -134,6 +136,15 @@ def checkify(
         raise _errors.ArgumentError(
             _errors.explain("checkify", "expected a function", {"f": f}, try_="checkify(f)(*args)")
         )
+    if not all(isinstance(e, type) and issubclass(e, CheckError) for e in errors):
+        raise _errors.ArgumentError(
+            _errors.explain(
+                "checkify",
+                "errors must be a set of checks",
+                {"errors": errors},
+                try_="errors=checkify.float_checks | checkify.index_checks",
+            )
+        )
     categories = frozenset(errors)
     name = name_of(f)
 
@@ -141,14 +152,16 @@ def checkify(
     @functools.wraps(f)
     def checked(*args: Any, **kwargs: Any) -> tuple[Error, Any]:
         leaves, tree = tree_flatten((args, kwargs))
+        function, tree, leaves = hide_refs(f, tree, leaves)
         for x in leaves:
             check_argument(x, lambda x=x: argument_path(args, kwargs, x), f"checkify({name})")
         values = operands(leaves)
-        traced = trace_function(f, tree, [type_of(x) for x in values], label="checkify")
+        types = [type_of(x) for x in values]
+        traced = trace_function(function, tree, types, label="checkify", refs=())
         inner = checked_graph(traced.graph, categories)
-        found = apply(call_of(inner.graph), *traced.captured, *values)
+        found = apply(call_of(inner.graph), *closed_over(traced), *values)
         outs, error = inner.split(found, len(traced.graph.outputs))
-        result = tree_unflatten(traced.out_tree, outs)
+        result = tree_unflatten(traced.out_tree, results(traced, outs))
         return Error(error[0], error[1:], inner.sites, inner.counts), result
 
     return checked
@@ -171,18 +184,32 @@ def check(pred: Any, msg: str, *fmt_args: Any, debug: bool = False, **fmt_kwargs
     Example:
         >>> check(2 > 1, "never shown {}", 3)
     """
+    _check("checkify.check", pred, msg, debug, fmt_args, fmt_kwargs)
+
+
+def _check(
+    function: str, pred: Any, msg: Any, debug: bool, fmt_args: tuple[Any, ...], fmt_kwargs: Any
+) -> None:
     t = type_of(pred)
     if t.shape or t.kind != "b":
         raise _errors.ArgumentError(
             _errors.explain(
-                "checkify.check", "pred must be a bool scalar", {"pred": t}, try_="np.all(pred)"
+                function,
+                "pred must be a bool scalar",
+                {"pred": t},
+                try_="np.all(pred)" if t.shape else "pred != 0",
             )
         )
     if not isinstance(msg, str):
         raise _errors.ArgumentError(
-            _errors.explain("checkify.check", "msg must be a format string", {"msg": msg})
+            _errors.explain(
+                function,
+                "msg must be a format string",
+                {"msg": msg},
+                try_='check(pred, "x must be positive, got {}", x)',
+            )
         )
-    check_format("checkify.check", msg, fmt_args, fmt_kwargs, unused=True)
+    check_format(function, msg, fmt_args, fmt_kwargs, unused=True)
     leaves, tree = tree_flatten((fmt_args, fmt_kwargs))
     fixed = {i: x for i, x in enumerate(leaves) if not is_array(x)}
     values = operands([x for i, x in enumerate(leaves) if i not in fixed])
@@ -195,7 +222,7 @@ def debug_check(pred: Any, msg: str, *fmt_args: Any, **fmt_kwargs: Any) -> None:
     Example:
         >>> debug_check(False, "not checked")
     """
-    check(pred, msg, *fmt_args, debug=True, **fmt_kwargs)
+    _check("checkify.debug_check", pred, msg, True, fmt_args, fmt_kwargs)
 
 
 def check_error(error: Error) -> None:

@@ -338,6 +338,8 @@ def export(
     def exporter(*args: Any, **kwargs: Any) -> Exported:
         staged = trace_arguments(info, args, kwargs)
         traced, graph = staged.traced, staged.jaxpr
+        if traced.refs is not None:
+            traced.refs.refuse(f"export of {info.name}")
         captured = traced.captured_arrays()
         asked = [info.shardings_in(staged.in_tree), info.shardings_out(staged.out_tree)]
         _check_one_device(info.name, [*staged.placements, *(x.placement for x in captured)], asked)

@@ -12,7 +12,7 @@ from .. import config, errors
 from ..api.refs import put
 from ..api.tracing import TracedFunction, name_of
 from ..api.vmap import vmap
-from ..core.dims import as_size
+from ..core.dims import Dim, as_size, max_size
 from ..core.graph import Graph
 from ..core.integers import check_integer
 from ..core.tracing import Tracer, apply, type_of
@@ -27,6 +27,7 @@ from ..ops.slicing import Slice
 from ..ops.while_loop import While
 from ..sharding import rules
 from ..structural.arith import add, complex_, convert, imag, mul, real, select
+from ..structural.dim_value import size_as
 from ..structural.shape import reshape
 from ..tree import (
     explain_structure_mismatch,
@@ -460,13 +461,13 @@ def fori_loop(
     dtype = _counter_dtype(lower, upper)
     one = dtype.type(1)
     if static:
-        first, last = int(lower), int(upper)
+        first, last = (x if type(x) is Dim else int(x) for x in (lower, upper))
         if config.current().disable_jit:
             value = init_val
             for i in range(first, last):
                 value = body_fun(np.asarray(i, dtype)[()], value)
             return value
-        start = np.asarray(first, dtype)[()]
+        start = size_as(first, dtype)
 
         def step(carry: Any, _: None) -> tuple[Any, None]:
             i, value = carry
@@ -478,7 +479,7 @@ def fori_loop(
             step,
             (start, init_val),
             None,
-            max(0, last - first),
+            max_size(0, last - first),
             unroll=1 if unroll is None else unroll,
         )
         return value

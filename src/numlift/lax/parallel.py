@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Sequence
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from .. import errors
 from ..core.tracing import apply, named_axes, type_of
+from ..core.types import ArrayType
 from ..ops.collectives import (
     AllGather,
     AllToAll,
@@ -55,7 +57,11 @@ def _one(function: str, axis_name: Any) -> tuple[Any, int]:
 def _no_groups(function: str, groups: Any) -> None:
     if groups is not None:
         raise errors.ValueArgumentError(
-            errors.explain(function, "axis_index_groups is not defined for vmap axes")
+            errors.explain(
+                function,
+                "axis_index_groups is not defined for vmap axes",
+                try_="two nested vmaps with two axis names, and one of them here",
+            )
         )
 
 
@@ -72,10 +78,12 @@ def axis_size(axis_name: Any) -> int:
         >>> print(nl.vmap(lambda x: x * nl.lax.axis_size("i"), axis_name="i")(np.ones(3)))
         [3. 3. 3.]
     """
-    known, total = named_axes(), 1
-    for n in _names("axis_size", axis_name):
-        total *= known[n]
-    return total
+    return _total(_names("axis_size", axis_name))
+
+
+def _total(names: tuple[Any, ...]) -> int:
+    known = named_axes()
+    return math.prod(known[n] for n in names)
 
 
 def axis_index(axis_name: Any) -> Any:
@@ -116,7 +124,7 @@ def psum(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
 
 def pmean(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
     """Mean over a named axis."""
-    size = axis_size(axis_name)
+    size = _total(_names("pmean", axis_name))
 
     def mean(total: Any) -> Any:
         if isinstance(total, (int, float, complex)):
@@ -145,9 +153,30 @@ def _axis(function: str, axis: Any, ndim: int) -> int:
     i = operator.index(axis)
     if not -ndim <= i < ndim:
         raise errors.AxisError(
-            errors.explain(function, f"axis {i} is out of range for rank {ndim}")
+            errors.explain(
+                function,
+                f"axis {i} is out of range for one example with {ndim} axes",
+                try_="count axes without the one that vmap maps over",
+            )
         )
     return i % ndim
+
+
+def _check_split(function: str, t: ArrayType, axis: int, name: Any, size: int, tiled: bool) -> None:
+    """Raise unless an axis splits over the positions of a named axis."""
+    found = t.shape[axis]
+    if (found % size) if tiled else (found != size):
+        words = "a multiple of" if tiled else "equal to"
+        raise errors.ShapeError(
+            errors.explain(
+                function,
+                f"the size of axis {axis} must be {words} that of the named axis {name!r}, {size}",
+                {"x": t},
+                try_="tiled=True to split into equal blocks"
+                if not tiled and found % size == 0
+                else f"np.pad or reshape axis {axis} first",
+            )
+        )
 
 
 def all_gather(
@@ -177,7 +206,9 @@ def psum_scatter(
     name, size = _one("psum_scatter", axis_name)
 
     def one(leaf: Any) -> Any:
-        at = _axis("psum_scatter", scatter_dimension, type_of(leaf).ndim)
+        t = type_of(leaf)
+        at = _axis("psum_scatter", scatter_dimension, t.ndim)
+        _check_split("psum_scatter", t, at, name, size, tiled)
         return apply(PsumScatter.of((name,), size, at, tiled), leaf)
 
     return tree_map(one, x)
@@ -194,7 +225,17 @@ def ppermute(x: Any, axis_name: Any, perm: Sequence[tuple[int, int]]) -> Any:
         [2 0 1]
     """
     name, size = _one("ppermute", axis_name)
-    pairs = tuple((operator.index(a), operator.index(b)) for a, b in perm)
+    try:
+        pairs = tuple((operator.index(a), operator.index(b)) for a, b in perm)
+    except (TypeError, ValueError):
+        raise errors.ArgumentError(
+            errors.explain(
+                "ppermute",
+                "perm must hold pairs (source, destination) of ints",
+                {"perm": perm},
+                try_="[(i, (i + 1) % n) for i in range(n)] sends every value one place on",
+            )
+        ) from None
     for side in (0, 1):
         found = [p[side] for p in pairs]
         if len(set(found)) != len(found) or any(not 0 <= i < size for i in found):
@@ -222,7 +263,7 @@ def pshuffle(x: Any, axis_name: Any, perm: Sequence[int]) -> Any:
 
 def pswapaxes(x: Any, axis_name: Any, axis: int, *, axis_index_groups: Any = None) -> Any:
     """Swap a named axis with an axis of the array."""
-    return all_to_all(x, axis_name, axis, axis, axis_index_groups=axis_index_groups)
+    return _exchange("pswapaxes", x, axis_name, axis, axis, axis_index_groups, False)
 
 
 def all_to_all(
@@ -235,13 +276,26 @@ def all_to_all(
     tiled: bool = False,
 ) -> Any:
     """Split along `split_axis`, exchange over the named axis, join along `concat_axis`."""
-    _no_groups("all_to_all", axis_index_groups)
-    name, size = _one("all_to_all", axis_name)
+    return _exchange("all_to_all", x, axis_name, split_axis, concat_axis, axis_index_groups, tiled)
+
+
+def _exchange(
+    function: str,
+    x: Any,
+    axis_name: Any,
+    split_axis: int,
+    concat_axis: int,
+    groups: Any,
+    tiled: bool,
+) -> Any:
+    _no_groups(function, groups)
+    name, size = _one(function, axis_name)
 
     def one(leaf: Any) -> Any:
-        n = type_of(leaf).ndim
-        split = _axis("all_to_all", split_axis, n)
-        concat = _axis("all_to_all", concat_axis, n)
+        t = type_of(leaf)
+        split = _axis(function, split_axis, t.ndim)
+        concat = _axis(function, concat_axis, t.ndim)
+        _check_split(function, t, split, name, size, tiled)
         return apply(AllToAll.of((name,), size, split, concat, tiled), leaf)
 
     return tree_map(one, x)

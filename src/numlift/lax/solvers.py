@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import errors
@@ -195,7 +195,8 @@ def custom_root(
                 tree, [instantiate(d, t) for d, t in zip(out, types, strict=True)]
             )
 
-        d_root = tree_flatten(tangent_solve(g, tree_unflatten(tree, right)))[0]
+        d_root, d_tree = tree_flatten(tangent_solve(g, tree_unflatten(tree, right)))
+        _check_tangent(name_of(tangent_solve), d_root, d_tree, tree, types)
         return [*outs, *d_root, *([None] * (len(outs) - k))]
 
     rule = CustomRule(function, "custom_root", tangents)
@@ -217,6 +218,20 @@ def _check_root(f: Any, traced: TracedFunction, tree: Any, types: list[ArrayType
                     "initial_guess": tree_unflatten(tree, types),
                     "returned": tree_unflatten(traced.out_tree, outs),
                 },
+            )
+        )
+
+
+def _check_tangent(
+    name: str, d_root: Sequence[Any], d_tree: Any, tree: Any, types: list[ArrayType]
+) -> None:
+    found = [type_of(d) for d in d_root]
+    if d_tree != tree or any(a.shape != b.shape for a, b in zip(found, types, strict=True)):
+        raise errors.TreeError(
+            errors.explain(
+                "custom_root",
+                f"{name} must return values with the structure and shapes of its second argument",
+                {"y": tree_unflatten(tree, types), "returned": tree_unflatten(d_tree, found)},
             )
         )
 

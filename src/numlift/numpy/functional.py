@@ -129,6 +129,10 @@ def vectorize(
         >>> print(product(np.ones((2, 3)), np.ones(3)))
         [3. 3.]
     """
+    if not callable(pyfunc):
+        raise errors.ArgumentError(
+            errors.explain("vectorize", f"expected a function, got a {type(pyfunc).__name__}")
+        )
     skipped = frozenset(excluded)
     if any(not isinstance(e, (str, int)) for e in skipped) or any(
         isinstance(e, int) and e < 0 for e in skipped

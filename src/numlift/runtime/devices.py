@@ -241,32 +241,33 @@ def _start_default() -> Backend:
 # --- what users ask -------------------------------------------------------------------------------
 
 
+_backend = backend  # functions below have a parameter of this name
+
+
 def default_backend() -> str:
     """Name of the platform that arrays live on by default: ``"cpu"``, ``"cuda"``, ..."""
     return backend().platform
 
 
-def devices(backend_name: str | None = None) -> list[Device]:
+def devices(backend: str | None = None) -> list[Device]:
     """All devices of a platform, those of other processes included.
 
     Args:
-        backend_name: name of the platform; None for the default one.
+        backend: name of the platform; None for the default one.
 
     Raises:
         DeviceError: the platform is not available.
     """
-    return list(backend(backend_name).devices)
+    return list(_backend(backend).devices)
 
 
-def local_devices(
-    process_index: int | None = None, backend_name: str | None = None
-) -> list[Device]:
+def local_devices(process_index: int | None = None, backend: str | None = None) -> list[Device]:
     """The devices of one process (of this one by default).
 
     Raises:
         DeviceError: the platform is not available, or no process has that index.
     """
-    chosen = backend(backend_name)
+    chosen = _backend(backend)
     if process_index is None or process_index == chosen.process_index:
         return list(chosen.local_devices)
     found = [d for d in chosen.devices if d.process_index == process_index]
@@ -279,29 +280,29 @@ def local_devices(
     return found
 
 
-def device_count(backend_name: str | None = None) -> int:
+def device_count(backend: str | None = None) -> int:
     """Number of devices of a platform over all processes."""
-    return len(backend(backend_name).devices)
+    return len(_backend(backend).devices)
 
 
-def local_device_count(backend_name: str | None = None) -> int:
+def local_device_count(backend: str | None = None) -> int:
     """Number of devices of a platform in this process."""
-    return len(backend(backend_name).local_devices)
+    return len(_backend(backend).local_devices)
 
 
-def process_index(backend_name: str | None = None) -> int:
+def process_index(backend: str | None = None) -> int:
     """Position of this process in its group; 0 alone."""
-    return backend(backend_name).process_index
+    return _backend(backend).process_index
 
 
-def process_indices(backend_name: str | None = None) -> list[int]:
+def process_indices(backend: str | None = None) -> list[int]:
     """Positions of all processes of the group."""
-    return sorted({d.process_index for d in backend(backend_name).devices})
+    return sorted({d.process_index for d in _backend(backend).devices})
 
 
-def process_count(backend_name: str | None = None) -> int:
+def process_count(backend: str | None = None) -> int:
     """Number of processes of the group; 1 alone."""
-    return backend(backend_name).process_count
+    return _backend(backend).process_count
 
 
 def backend_of(device: Device) -> Backend:

@@ -149,6 +149,15 @@ def inspect_array_sharding(value: Any, *, callback: Callable[[Sharding], Any]) -
     Raises:
         ArgumentError: a leaf is traced (its sharding is not known yet) or no array.
     """
+    if not callable(callback):
+        raise ArgumentError(
+            explain(
+                "inspect_array_sharding",
+                "callback must be a function",
+                {"callback": callback},
+                try_="callback=print",
+            )
+        )
     for leaf in tree.raw_flatten(value)[0]:
         if not isinstance(leaf, Array):
             raise ArgumentError(

@@ -187,6 +187,15 @@ def _as_numpy(x: Any, dtype: Any) -> np.ndarray:
     try:
         if dtype is None or isinstance(x, np.generic):
             value = np.asarray(x)
+            if value.dtype.kind in "SU":
+                raise ArgumentError(
+                    explain(
+                        "asarray",
+                        f"a {type(x).__name__} is not an array of numbers",
+                        {"value": repr(x)[:80]},
+                        try_="arrays, numbers, or nested lists of them",
+                    )
+                )
             return value if dtype is None or value.dtype == dtype else _cast(value, dtype)
         return np.asarray(x, dtype)
     except OverflowError:

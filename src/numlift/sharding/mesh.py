@@ -299,6 +299,16 @@ class Mesh(_Axes):
                     try_="each device in one place of the grid",
                 )
             )
+        strange = [d for d in flat if not hasattr(d, "platform")]
+        if strange:
+            raise ArgumentError(
+                explain(
+                    "Mesh",
+                    f"the grid must hold devices, but holds a {type(strange[0]).__name__}",
+                    {"devices": list(flat)},
+                    try_="Mesh(numpy.array(nl.devices()), ...), or nl.make_mesh",
+                )
+            )
         if names and not flat:
             raise ShardingError(
                 explain(

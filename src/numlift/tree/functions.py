@@ -99,6 +99,15 @@ def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
         >>> tree_unflatten(tree_structure({"a": 0, "b": [0]}), [1, 2])
         {'a': 1, 'b': [2]}
     """
+    if not isinstance(treedef, PyTreeDef):
+        raise ArgumentError(
+            explain(
+                "tree_unflatten",
+                f"the first argument must be a structure (PyTreeDef), not a "
+                f"{type(treedef).__name__}",
+                try_="tree_unflatten(tree_structure(tree), leaves)",
+            )
+        )
     if not isinstance(leaves, (list, tuple)):
         leaves = list(leaves)
     if len(leaves) != treedef.num_leaves:
@@ -149,6 +158,14 @@ def tree_map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = Non
         >>> tree_map(lambda x, y: x + y, {"a": 1, "b": (2, 3)}, {"a": 10, "b": (20, 30)})
         {'a': 11, 'b': (22, 33)}
     """
+    if not callable(f):
+        raise ArgumentError(
+            explain(
+                "tree_map",
+                f"the first argument must be a function, not a {type(f).__name__}",
+                try_="tree_map(lambda x: ..., tree)",
+            )
+        )
     leaves, treedef = tree_flatten(tree, is_leaf)
     if not rest:
         return treedef.unflatten(builtins.map(f, leaves))
