@@ -157,6 +157,17 @@ class RefUse:
             if any(ref is other for other in self.captured):
                 raise aliased(function, ref, "is an argument and closed over as well")
 
+    def refuse(self, function: str) -> None:
+        """Raise: the program goes where the refs are not."""
+        raise errors.RefError(
+            errors.explain(
+                function,
+                "the function uses refs, which are not part of what is written",
+                {f"ref {i}": ref.type for i, ref in enumerate(self.captured)},
+                try_="take their values as arguments and return the new ones",
+            )
+        )
+
     def changed(self, leaves: Sequence[Any]) -> list[Ref]:
         """The refs that get new values, in the order of the graph's last outputs."""
         return [

@@ -70,6 +70,11 @@ class Ref:
         return self.type.weak_type
 
     @property
+    def sharding(self) -> Any:
+        """Which device holds which part of its value."""
+        return peek(self).sharding
+
+    @property
     def aval(self) -> ArrayType:
         """The type of its value."""
         return self.type

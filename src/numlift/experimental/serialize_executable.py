@@ -63,6 +63,8 @@ def serialize(compiled: Compiled) -> tuple[bytes, Any, Any]:
                 try_="serialize(jit(f).lower(...).compile())",
             )
         )
+    if compiled.refs is not None:
+        compiled.refs.refuse(f"serialize of {compiled.fun_name}")
     program = compiled.program
     executable = program.executable
     if program.callbacks:
