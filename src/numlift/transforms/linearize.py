@@ -13,7 +13,7 @@ from typing import Any
 from ..core.graph import Equation, Graph, Var
 from ..core.op import Op
 from ..core.staging import Stage, Staged, trace_to_graph
-from ..core.tracing import Interpreter, current, type_of
+from ..core.tracing import Interpreter, current, interpreting, type_of
 from ..core.types import ArrayType
 from ..structural.constant import closed
 from .jvp import Jvp, instantiate, tangent_type
@@ -41,6 +41,58 @@ class LinearStage(Stage):
             if type(x) is Staged and x.owner is self:
                 return call.stage(self, args)
         return self.parent.apply_custom(call, args)
+
+
+class RuleStage(Interpreter):
+    """Runs a derivative rule of the user, whose tangents are tracers of a `LinearStage`.
+
+    Calls, loops and branches inside the rule may compute results and their tangents together. They
+    are linear in the tangents, so they are split by their own `linearize` rule, at tangents zero:
+    results run in the parent of the stage, and only what depends on tangents is written down.
+    """
+
+    __slots__ = ()
+    parent: LinearStage
+
+    def __init__(self, stage: LinearStage):
+        self.parent, self.alive = stage, True
+
+    def describe(self) -> str:
+        return self.parent.describe()
+
+    def apply(self, op: Op, args: Sequence[Any]) -> Any:
+        if op.linearize is None:
+            return self.parent.apply(op, args)
+        primals, tangents, active = self.at_zero(args)
+        if not active:
+            return self.parent.apply(op, args)
+        with interpreting(self.parent):
+            outs, d_outs = op.linearize(primals, tangents)
+        if not op.multi:
+            return outs if d_outs is None else d_outs
+        return [x if d is None else d for x, d in zip(outs, d_outs, strict=True)]
+
+    def apply_custom(self, call: Any, args: Sequence[Any]) -> list[Any]:
+        primals, tangents, active = self.at_zero(args)
+        if not active:
+            return self.parent.apply_custom(call, args)
+        with interpreting(self.parent):
+            outs, d_outs = call.jvp(primals, tangents, True)
+        return [x if d is None else d for x, d in zip(outs, d_outs, strict=True)]
+
+    def at_zero(self, args: Sequence[Any]) -> tuple[list[Any], list[Any], bool]:
+        """Operands with zeros for tangents, the tangents (None for others), and if there are any."""
+        stage = self.parent
+        linear = [type(x) is Staged and x.owner is stage for x in args]
+        if not any(linear):
+            return [], [], False
+        with interpreting(stage):
+            primals = [
+                instantiate(None, type_of(x)) if is_linear else x
+                for x, is_linear in zip(args, linear, strict=True)
+            ]
+        tangents = [x if is_linear else None for x, is_linear in zip(args, linear, strict=True)]
+        return primals, tangents, True
 
 
 class LinearMap:
