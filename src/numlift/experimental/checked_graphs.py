@@ -21,6 +21,7 @@ from ..ops.checks import CHECK, Check
 from ..ops.compare import eq
 from ..ops.cond import Cond
 from ..ops.custom import CustomCall, CustomRule
+from ..ops.loop_parts import GivenStates
 from ..ops.remat import Checkpoint
 from ..ops.scan import Scan
 from ..ops.while_loop import While
@@ -279,7 +280,7 @@ def _while(
     started = test.graph.run(current.get().apply, [*c_args, *carry])
     args = [*c_args, *values[: a + b], *carry, *step.no_error(), *started[1:]]
     if isinstance(op, BoundedWhile):
-        loop: Any = BoundedWhile(condition, body, a, a + b, op.max_steps, op.save)
+        loop: Any = BoundedWhile(condition, body, a, a + b, op.max_steps, op.checkpoints, op.save)
     else:
         loop = While(condition, body, a, a + b)
     found = apply(loop, *args)
@@ -288,7 +289,7 @@ def _while(
     state.merge(test, found[k + e : k + e + f])
     rest = found[k + e + f :]
     if isinstance(op, BoundedWhile) and op.save:
-        return [*found[:k], rest[0], *rest[1 : 1 + k]]
+        return [*found[:k], *rest[: 1 + GivenStates.HEAD + k]]
     return [*found[:k], *rest]
 
 

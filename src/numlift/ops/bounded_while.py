@@ -23,7 +23,8 @@ from ..transforms.jvp import instantiate
 from ..transforms.vmap import place_batch, vmap_graph
 from .bounded_lowering import BoundedLowering
 from .call import FLAG, HigherOrder, Pruned, call_of, guarded, open_ended
-from .callback import IO, quiet
+from .callback import IO, quiet, without_effect
+from .checks import CHECK
 from .elementwise_binary import and_
 from .elementwise_misc import stop_gradient
 from .loop_parts import GivenStates, makers
@@ -160,7 +161,7 @@ class BoundedWhile(HigherOrder):
         flags = tuple([d is not None for d in d_consts])
         linear = LinearStep.of(self.body, flags, tuple([d is not None for d in d_init]))
         found = apply(self._around(self.condition, linear.forward, save=True), *primals)
-        body = quiet(self.body)
+        body = without_effect(quiet(self.body), CHECK)
         op = body.cached(
             ("tangent", self.n_body, self.max_steps, self.checkpoints, flags, linear.state),
             lambda: LoopTangent(

@@ -346,19 +346,27 @@ TOKEN = TokenType()
 
 def quiet(graph: Graph) -> Graph:
     """The graph without debug callbacks: for a second run of the same computation."""
-    if DEBUG not in graph.effects:
+    return without_effect(graph, DEBUG)
+
+
+def without_effect(graph: Graph, effect: Any) -> Graph:
+    """The graph without the operations without results that have an effect."""
+    if effect not in graph.effects:
         return graph
-    return graph.cached("quiet", lambda: _quiet(graph))
+    return graph.cached(("without", effect), lambda: _without(graph, effect))
 
 
-def _quiet(graph: Graph) -> Graph:
+def _without(graph: Graph, effect: Any) -> Graph:
     equations = []
     for eq in graph.equations:
-        if isinstance(eq.op, DebugCallback):
-            continue
-        if DEBUG in eq.op.effects:
-            op: Any = eq.op
-            op = op.with_graphs([quiet(g) for g in op.graphs()])
+        op: Any = eq.op
+        if effect in op.effects:
+            graphs = op.graphs() if hasattr(op, "graphs") else ()
+            if not graphs:
+                if eq.outputs:
+                    raise NotImplementedError(f"{op.name} has results that are needed")
+                continue
+            op = op.with_graphs([without_effect(g, effect) for g in graphs])
             eq = Equation(op, eq.inputs, eq.outputs, eq.source, eq.scope)
         equations.append(eq)
     return Graph(graph.inputs, equations, graph.outputs, graph.name)
