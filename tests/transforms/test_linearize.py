@@ -160,3 +160,38 @@ def test_tangents_must_fit() -> None:
         f_jvp(np.ones(2))
     with pytest.raises(TypeError, match="structure"):
         f_jvp(np.ones(3), np.ones(3))
+
+
+def _loop(x):
+    return lax.while_loop(
+        lambda s: s[0] < 2, lambda s: (s[0] + 1, np.sin(s[1])), (0, x), max_steps=3
+    )[1]
+
+
+STRUCTURED = {
+    "call": nl.jit(np.sin),
+    "scan": lambda x: lax.scan(lambda c, _: (np.sin(c), c * c), x, length=2)[1].sum(),
+    "cond": lambda x: lax.cond(x > 0, np.sin, np.cos, x),
+    "while": _loop,
+    "checkpoint": nl.checkpoint(lambda x: np.sin(np.sin(x))),
+    "batch": lambda x: nl.vmap(nl.jit(np.sin))(x * np.arange(3.0)).sum(),
+}
+
+
+@pytest.mark.parametrize("name", STRUCTURED)
+def test_rules_of_the_user_with_calls_loops_and_branches_inside(name) -> None:
+    f = STRUCTURED[name]
+    custom = nl.custom_jvp(lambda x: lax.stop_gradient(f(x)))
+    custom.defjvp(lambda primals, tangents: nl.jvp(f, primals, tangents))
+    whole = nl.custom_jvp(lambda x: lax.stop_gradient(f(x)))
+    whole.defjvp(nl.jit(lambda primals, tangents: nl.jvp(f, primals, tangents)))
+    nested = nl.custom_jvp(lambda x: lax.stop_gradient(custom(x)))
+    nested.defjvp(lambda primals, tangents: nl.jvp(custom, primals, tangents))
+    x, slope = 0.3, nl.grad(f)(0.3)
+    for g in (custom, nl.jit(whole), nl.checkpoint(nested)):
+        numpy.testing.assert_allclose(nl.grad(g)(x), slope, rtol=1e-5)
+        y, push = nl.linearize(g, x)
+        numpy.testing.assert_allclose(y, f(x), rtol=1e-6)
+        numpy.testing.assert_allclose(push(2.0), 2 * slope, rtol=1e-5)
+    second = nl.jit(nl.hessian(lambda x: lax.cond(x > 0, nested, np.cos, x)))
+    numpy.testing.assert_allclose(second(x), nl.jit(nl.hessian(f))(x), rtol=1e-5)

@@ -81,7 +81,7 @@ class RuleStage(Interpreter):
         return [x if d is None else d for x, d in zip(outs, d_outs, strict=True)]
 
     def at_zero(self, args: Sequence[Any]) -> tuple[list[Any], list[Any], bool]:
-        """Operands with zeros for tangents, the tangents (None for others), and if there are any."""
+        """Operands with zeros for tangents, their tangents, and whether there are any."""
         stage = self.parent
         linear = [type(x) is Staged and x.owner is stage for x in args]
         if not any(linear):
