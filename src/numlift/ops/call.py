@@ -9,13 +9,14 @@ import numpy as np
 
 from ..core.graph import Graph
 from ..core.op import Linear, Op
+from ..core.refs import load, store
 from ..core.staging import trace_to_graph
 from ..core.tracing import apply
 from ..core.types import ArrayType, array_type
 from ..transforms.jvp import jvp_graph
 from ..transforms.linearize import linearize_graph
 from ..transforms.simplify import pruned_graph
-from ..transforms.transpose import transpose_graph
+from ..transforms.transpose import transpose_with_refs
 from ..transforms.vmap import Batch, vmap_graph
 from .callback import ORDERED
 
@@ -157,11 +158,17 @@ class Call(HigherOrder):
 
     def transpose(self, ct: Any, *inputs: Any) -> Sequence[Any]:
         linear = tuple(type(x) is Linear for x in inputs)
-        graph, active = transpose_graph(self.graph, linear, tuple(c is not None for c in ct))
-        known = [x for x in inputs if type(x) is not Linear]
-        found = iter(apply(call_of(graph, self.inline), *known, *(c for c in ct if c is not None)))
-        is_active = iter(active)
-        return [next(found) if is_l and next(is_active) else None for is_l in linear]
+        made = transpose_with_refs(self.graph, linear, tuple(c is not None for c in ct))
+        args = [x for x in inputs if type(x) is not Linear]
+        args += [c for c in ct if c is not None]
+        if made.refs:
+            args = [*map(load, made.refs), *args]
+        found = iter(apply(call_of(made.graph, self.inline), *args))
+        is_active = iter(made.active)
+        cts = [next(found) if is_l and next(is_active) else None for is_l in linear]
+        for ref in made.written if made.refs else ():
+            store(ref, next(found))
+        return cts
 
     def batch(
         self, size: int, args: Sequence[Any], dims: Sequence[int | None], axis: Any

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.graph import Graph
 from ..core.op import Linear
+from ..core.refs import load, store
 from ..core.staging import trace_to_graph
 from ..core.tracing import apply, current
 from ..structural.arith import add
 from ..structural.constant import closed
 from ..structural.shape import full
 from ..transforms.jvp import instantiate, tangent_type
-from ..transforms.transpose import transpose_graph
+from ..transforms.transpose import transpose_with_refs
 
 if TYPE_CHECKING:
     from .scan import Scan
@@ -26,7 +27,8 @@ class TransposedScan:
 
     Its body takes (known consts, cotangents of consts, cotangents of the carry, known xs,
     cotangents of ys) and returns (cotangents of consts, of the carry, of xs). Only those that can
-    be different from zero take part.
+    be different from zero take part. Refs that backward rules of the user's read are known consts;
+    those that they write are carried after the cotangents of the carry.
 
     Args:
         scan: the loop.
@@ -42,17 +44,19 @@ class TransposedScan:
         carry = ct_active[:k]
         while True:
             flags = (*carry, *self.y_active)
-            self.back, found = transpose_graph(scan.body, linear, flags)
+            made = transpose_with_refs(scan.body, linear, flags)
+            self.back, found = made.graph, made.active
             grown = tuple([a or b for a, b in zip(carry, found[n_lc : n_lc + k], strict=True)])
             if grown == carry:
                 break
             carry = grown
         self.carry, self.found = carry, found
         self.const_active, self.x_active = found[:n_lc], found[n_lc + k :]
-        n_kc = self.consts.count(False)
-        self.loop = scan.with_body(
-            self._body(), n_kc, sum(self.const_active) + sum(carry), not scan.reverse
-        )
+        self.views, self.written = made.refs, made.written
+        self.read = [ref for ref, view in made.refs.items() if not view.written]
+        n_kc = self.consts.count(False) + len(self.read)
+        n_k = sum(self.const_active) + sum(carry) + len(self.written)
+        self.loop = scan.with_body(self._body(), n_kc, n_k, not scan.reverse)
 
     def _body(self) -> Graph:
         scan, k = self.scan, self.scan.n_carry
@@ -61,12 +65,19 @@ class TransposedScan:
         types = [t for t, a in zip(scan.body.in_types, self.linear, strict=True) if a]
         n_lc = len(self.const_active)
 
+        n_w = len(self.written)
+
         def run(*args: Any) -> list[Any]:
-            known_c, rest = args[:n_kc], args[n_kc:]
+            n_r = len(self.read)
+            refs = dict(zip(self.read, args[:n_r], strict=True))
+            known_c, rest = args[n_r : n_r + n_kc], args[n_r + n_kc :]
             ct_c, rest = rest[:n_c], rest[n_c:]
             ct_k, rest = rest[:n_k], rest[n_k:]
+            refs.update(zip(self.written, rest, strict=False))
+            rest = rest[n_w:]
             known_x, ct_y = rest[:n_kx], rest[n_kx:]
-            values = iter(self.back.run(current.get().apply, [*known_c, *known_x, *ct_k, *ct_y]))
+            given = [*(refs[ref] for ref in self.views), *known_c, *known_x, *ct_k, *ct_y]
+            values = iter(self.back.run(current.get().apply, given))
             cts = [next(values) if a else None for a in self.found]
             sums = [c for c in cts[:n_lc] if c is not None]
             carried = [
@@ -79,15 +90,18 @@ class TransposedScan:
             return [
                 *(apply(add, a, b) for a, b in zip(ct_c, sums, strict=True)),
                 *carried,
+                *values,
                 *(c for c in cts[n_lc + k :] if c is not None),
             ]
 
         known = [t for t, a in zip(scan.body.in_types, self.linear, strict=True) if not a]
         outs = scan.body.out_types
         ins = [
+            *(ref.type for ref in self.read),
             *known[:n_kc],
             *_chosen(types[:n_lc], self.const_active),
             *_chosen(types[n_lc : n_lc + k], self.carry),
+            *(ref.type for ref in self.written),
             *known[n_kc:],
             *_chosen(outs[k:], self.y_active),
         ]
@@ -107,9 +121,14 @@ class TransposedScan:
             instantiate(c, t) for c, t, a in zip(ct[:k], outs[:k], self.carry, strict=True) if a
         ]
         ys = [c for c in ct[k:] if c is not None]
+        if self.views:
+            known_c = [*map(load, self.read), *known_c]
+            ends += map(load, self.written)
         found = iter(apply(self.loop, *known_c, *start, *ends, *known_x, *ys))
         ct_c = iter([next(found) if a else None for a in self.const_active])
         ct_k = [next(found) if a else None for a in self.carry]
+        for ref in self.written:
+            store(ref, next(found))
         ct_x = iter([next(found) if a else None for a in self.x_active])
         return [
             *(next(ct_c) if a else None for a in self.consts),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..core.graph import Equation, Graph, Literal, Var
 from ..core.op import Linear
+from ..core.refs import Ref, View, unsupported
 from ..core.staging import trace_to_graph
-from ..core.tracing import apply, in_scope
+from ..core.tracing import apply, current, in_scope
 from ..structural.arith import add
 from ..structural.constant import closed
 from .jvp import tangent_type
@@ -76,9 +77,43 @@ def transpose_graph(
 
     Returns:
         The graph, and which linear inputs got a cotangent (the others are zero).
+
+    Raises:
+        RefError: a backward rule of the user's uses refs.
+    """
+    made = transpose_with_refs(graph, linear, ct_active)
+    if made.refs:
+        raise unsupported("transpose", made.refs)
+    return made.graph, made.active
+
+
+class Transposed(NamedTuple):
+    """A transposed graph in which backward rules of the user's use refs.
+
+    Attributes:
+        graph: of (values of `refs`, inputs that are not linear, cotangents) -> cotangents of the
+            linear inputs, last values of the refs that are written.
+        active: which linear inputs got a cotangent.
+        refs: ref -> view.
     """
 
-    def make() -> tuple[Graph, tuple[bool, ...]]:
+    graph: Graph
+    active: tuple[bool, ...]
+    refs: dict[Ref, View]
+
+    @property
+    def written(self) -> list[Ref]:
+        """The refs whose last values are the last outputs."""
+        return [ref for ref, view in self.refs.items() if view.written]
+
+
+def transpose_with_refs(
+    graph: Graph, linear: tuple[bool, ...], ct_active: tuple[bool, ...]
+) -> Transposed:
+    """Like `transpose_graph`, where backward rules may use refs."""
+
+    def make() -> Transposed:
+        views: dict[Ref, View] = {}
         n_known = linear.count(False)
         active: list[bool] = []
 
@@ -106,7 +141,9 @@ def transpose_graph(
                 wanted,
             )
             active[:] = [c is not None for c in found]
-            return [c for c in found if c is not None]
+            views.update(current.get().accept_views())  # type: ignore[attr-defined]
+            last = [view.value for view in views.values() if view.written]
+            return [*(c for c in found if c is not None), *last]
 
         types = [t for t, is_linear in zip(graph.in_types, linear, strict=True) if not is_linear]
         ct_types = [tangent_type(t) for t, a in zip(graph.out_types, ct_active, strict=True) if a]
@@ -114,6 +151,6 @@ def transpose_graph(
             run, [*types, *ct_types], label="transpose", name=graph.name
         )
         made = closed(made, captured)
-        return made, tuple(active)
+        return Transposed(made, tuple(active), views)
 
     return graph.cached(("transpose", linear, ct_active), make)
