@@ -9,6 +9,7 @@ import numlift as nl
 import numlift.numpy as np
 from numlift import lax
 from numlift.experimental import checkify
+from numlift.experimental.jet import jet
 
 
 def run(f, errors, *args):
@@ -373,3 +374,124 @@ def test_wrong_arguments():
         checkify.checkify(3)
     with pytest.raises(TypeError, match="not an array"):
         checkify.checkify(lambda x: x)("text")
+
+
+# ---- modes that the program asks for ------------------------------------------------------------
+
+ROWS = lax.GatherDimensionNumbers((), (0,), (0,))
+PLACES = lax.ScatterDimensionNumbers((), (0,), (0,))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x, i: x.at[i].get(mode="clip"),
+        lambda x, i: x.at[i].get(mode="fill"),
+        lambda x, i: x.at[i[None]].get(mode="fill", fill_value=0),
+        lambda x, i: x.at[i].set(1.0, mode="clip"),
+        lambda x, i: x.at[i].add(1.0, mode="drop"),
+        lambda x, i: x.at[i[None]].mul(2.0, mode="drop"),
+        lambda x, i: x.at[i[None]].apply(np.sin, mode="drop"),
+        lambda x, i: np.take(x, i, mode="clip"),
+        lambda x, i: np.take(x, i, mode="fill"),
+        lambda x, i: np.take(x, i, mode="wrap"),
+        lambda x, i: np.take_along_axis(x, i[None], 0, mode="clip"),
+        lambda x, i: np.put_along_axis(x, i[None], 1.0, 0, mode="drop", inplace=False),
+        lambda x, i: lax.gather(x, i[None, None], ROWS, (1,), mode="clip"),
+        lambda x, i: lax.scatter_add(x, i[None, None], numpy.ones(1, "f4"), PLACES, mode="drop"),
+    ],
+)
+def test_modes_that_were_asked_for_are_no_errors(f):
+    x = np.arange(3.0)
+    i = np.asarray(5)
+    assert run(f, checkify.index_checks, x, i)[0] is None
+    assert run(nl.jit(nl.vmap(f, (None, 0))), checkify.index_checks, x, i[None])[0] is None
+    gradient = nl.grad(lambda x: f(x, i).sum())
+    assert run(gradient, checkify.index_checks, x)[0] is None
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x, i: x.at[i].get(mode="promise_in_bounds"),
+        lambda x, i: x.at[i[None]].apply(np.sin),
+        lambda x, i: np.take(x, i),
+        lambda x, i: np.take_along_axis(x, i[None], 0),
+        lambda x, i: lax.gather(x, i[None, None], ROWS, (1,)),
+        lambda x, i: lax.scatter_add(x, i[None, None], numpy.ones(1, "f4"), PLACES),
+    ],
+)
+def test_broken_promises_and_defaults_are_errors(f):
+    x, i = np.arange(3.0), np.asarray(5)
+    assert run(f, checkify.index_checks, x, i)[1] is checkify.OOBError
+    gradient = nl.grad(lambda x: f(x, i).sum())
+    assert run(gradient, checkify.index_checks, x)[1] is checkify.OOBError
+
+
+# ---- every error through everything -------------------------------------------------------------
+
+SETS = {
+    "user": (checkify.user_checks, lambda x: (positive(x), x)[1]),
+    "nan": (checkify.nan_checks, np.log),
+    "div": (checkify.div_checks, lambda x: x / (x + 1)),
+    "index": (checkify.index_checks, lambda x: x * np.arange(3.0)[x.astype(int) - 6]),
+}
+
+
+WRAPPERS = {
+    "plain": lambda f: f,
+    "jit": nl.jit,
+    "vmap": lambda f: lambda x: nl.vmap(f)(np.stack([abs(x) + 1, x]))[1],
+    "grad": nl.grad,
+    "jvp": lambda f: lambda x: nl.jvp(f, (x,), (1.0,))[1],
+    "checkpoint": lambda f: nl.grad(nl.checkpoint(f)),
+    "scan": lambda f: lambda x: lax.scan(lambda c, y: (c + f(y), None), 0.0, np.stack([x]))[0],
+    "grad of scan": lambda f: nl.grad(
+        lambda x: lax.scan(lambda c, y: (c + f(y), None), 0.0, np.stack([x]))[0]
+    ),
+    "while": lambda f: (
+        lambda x: lax.while_loop(lambda c: c[0] < 1, lambda c: (c[0] + 1, f(c[1])), (0, x))[1]
+    ),
+    "bounded while": lambda f: nl.grad(
+        lambda x: lax.while_loop(
+            lambda c: c[0] < 1, lambda c: (c[0] + 1, f(c[1])), (0, x), max_steps=3
+        )[1]
+    ),
+    "cond": lambda f: lambda x: lax.cond(x < 0, f, lambda x: x, x),
+    "switch": lambda f: lambda x: lax.switch(1, [lambda x: x, f], x),
+    "custom_jvp": lambda f: with_jvp(f),
+    "custom_vjp": lambda f: with_vjp(f),
+    "jet": lambda f: lambda x: jet(f, (x,), ((1.0, 0.0),))[1][0],
+}
+
+
+def with_jvp(f):
+    g = nl.custom_jvp(f)
+    g.defjvp(lambda primals, tangents: (g(*primals), tangents[0]))
+    return nl.grad(g)
+
+
+def with_vjp(f):
+    g = nl.custom_vjp(f)
+    g.defvjp(lambda x: (f(x), None), lambda _, ct: (ct,))
+    return nl.grad(g)
+
+
+@pytest.mark.parametrize("kind", SETS)
+@pytest.mark.parametrize("wrapper", WRAPPERS)
+def test_every_error_through_everything(kind, wrapper):
+    errors, f = SETS[kind]
+    g = WRAPPERS[wrapper](f)
+    for h in (checkify.checkify(g, errors=errors), checkify.checkify(g, checkify.all_checks)):
+        err, _ = nl.jit(h)(-1.0)
+        assert err.get() is not None
+        assert nl.jit(h)(2.5)[0].get() is None or kind == "index"
+    others = checkify.all_checks - errors
+    if kind in ("user", "index"):
+        assert checkify.checkify(g, errors=others)(-1.0)[0].get() is None
+
+
+def test_the_note_of_a_user_check_says_where_it_is():
+    err, _ = checkify.checkify(positive)(-1.0)
+    (note,) = err.get_exception().__notes__
+    assert "test_checkify.py" in note and "checkify.check(x > 0" in note

@@ -93,7 +93,12 @@ class CheckSite(Site):
         return str(self.message.error(values))
 
     def error(self, values: Sequence[np.ndarray]) -> CheckError:
-        return self.message.error(values)
+        """The user's exception; a note says where the check is written."""
+        found: CheckError = self.message.error(values)
+        where = self.where()
+        if where and not hasattr(found, "__notes__"):
+            found.add_note(f"checked{where}")
+        return found
 
 
 class NaNSite(Site):

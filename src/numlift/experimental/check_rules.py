@@ -19,7 +19,7 @@ from ..ops.gather import Gather
 from ..ops.indices import ONE_HOT, gather_numbers
 from ..ops.reductions import ArgMax, ReduceOr
 from ..ops.resharding import Reshard
-from ..ops.scatter import Scatter
+from ..ops.scatter import Scatter, ScatterApply
 from ..ops.shape import Iota
 from ..ops.slicing import DynamicSlice, DynamicUpdateSlice
 from ..structural.arith import Convert, Select, add, select
@@ -84,14 +84,15 @@ def any_of(bools: Any) -> Any:
 
 def _index_check(op: Op, values: Sequence[Any], source: Source | None) -> Iterator[Found]:
     if isinstance(op, Gather):
-        if op.mode is ONE_HOT:
+        if op.mode is ONE_HOT or op.asked:
             return
         numbers, sizes, indices = op.numbers, op.slice_sizes, values[1]
-    elif isinstance(op, Scatter):
-        if op.mode is ONE_HOT:
+    elif isinstance(op, (Scatter, ScatterApply)):
+        if op.mode is ONE_HOT or op.asked:
             return
         numbers, indices = gather_numbers(op.numbers), values[1]
-        sizes = op.window(type_of(values[0]), _updates_type(op, values))
+        window = op.as_set() if isinstance(op, ScatterApply) else op
+        sizes = window.window(type_of(values[0]), _updates_type(op, values))
     elif isinstance(op, (DynamicSlice, DynamicUpdateSlice)):
         yield from _start_checks(op, values, source)
         return

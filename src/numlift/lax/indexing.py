@@ -22,6 +22,7 @@ from ..ops.indices import (
     as_tuples,
     count_of_windows,
     gather_numbers,
+    is_asked,
 )
 from ..ops.scatter import (
     Scatter,
@@ -129,6 +130,7 @@ def gather(
         bool(indices_are_sorted),
         False,
         None,
+        is_asked(mode),
     )
     return apply(op, operand, start_indices)
 
@@ -144,7 +146,12 @@ def _scatter(
     mode: Any,
 ) -> Any:
     op = kind.of(
-        as_tuples(numbers), mode_of(mode), bool(unique_indices), bool(indices_are_sorted), False
+        as_tuples(numbers),
+        mode_of(mode),
+        bool(unique_indices),
+        bool(indices_are_sorted),
+        False,
+        is_asked(mode),
     )
     return apply(op, operand, indices, like_operand(updates, type_of(operand)))
 
@@ -408,6 +415,7 @@ def scatter_apply(
         bool(unique_indices),
         mode_of(mode),
         False,
+        is_asked(mode),
     )
 
 
@@ -421,13 +429,14 @@ def apply_at(
     unique_indices: bool,
     mode: GatherScatterMode,
     wrap: bool,
+    asked: bool,
 ) -> Any:
     """`scatter_apply` with canonical arguments; with `wrap` negative indices count from the end."""
     t, i = type_of(x), type_of(indices)
     updates = array_type(update_shape, t.dtype, t.weak_type)
     batching = numbers.scatter_indices_batching_dims
     if unique_indices or count_of_windows(i, batching) <= 1:
-        put = ScatterSet.of(numbers, mode, True, indices_are_sorted, wrap)
+        put = ScatterSet.of(numbers, mode, True, indices_are_sorted, wrap, asked)
         put.out_type(t, i, updates)
         take = Gather.of(
             gather_numbers(numbers),
@@ -438,6 +447,7 @@ def apply_at(
             indices_are_sorted,
             wrap,
             None,
+            asked,
         )
         return apply(put, x, indices, map_elements(func, apply(take, x, indices)))
     scalar = array_type((), t.dtype, t.weak_type)
@@ -452,7 +462,7 @@ def apply_at(
             )
         )
     _check_result(graph.out_types[0], t)
-    op = ScatterApply.of(graph, update_shape, numbers, mode, indices_are_sorted, wrap)
+    op = ScatterApply.of(graph, update_shape, numbers, mode, indices_are_sorted, wrap, asked)
     return apply(op, x, indices)
 
 

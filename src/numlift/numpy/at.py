@@ -8,6 +8,7 @@ from typing import Any
 from .. import errors
 from ..lax.dot import as_sharding
 from ..lax.indexing import apply_at, map_elements
+from ..ops.indices import is_asked
 from ..ops.scatter import (
     Scatter,
     ScatterAdd,
@@ -398,7 +399,7 @@ class AtIndex:
             return x
         return apply_at(
             x, plan.rows, func, plan.numbers, plan.inner, plan.ordered, plan.unique, plan.mode,
-            plan.wrap,
+            plan.wrap, is_asked(mode),
         )  # fmt: skip
 
     def _update(self, kind: type[Scatter], values: Any, options: Options, out_sharding: Any) -> Any:

@@ -24,6 +24,7 @@ from ..ops.indices import (
     PROMISE_IN_BOUNDS,
     GatherScatterMode,
     ScatterDimensionNumbers,
+    is_asked,
 )
 from ..ops.scatter import (
     Scatter,
@@ -129,7 +130,9 @@ def _update(kind: type[Scatter], x: Any, index: Any, values: Any, options: Optio
     if plan.empty:
         plan.check(values)
         return x
-    op = kind.of(plan.numbers, plan.mode, plan.unique, plan.ordered, plan.wrap)
+    op = kind.of(
+        plan.numbers, plan.mode, plan.unique, plan.ordered, plan.wrap, is_asked(options.mode)
+    )
     return apply(op, x, plan.rows, plan.arranged(values))
 
 

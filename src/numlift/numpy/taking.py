@@ -24,6 +24,7 @@ from ..ops.indices import (
     GatherScatterMode,
     ScatterDimensionNumbers,
     column,
+    is_asked,
 )
 from ..ops.scatter import ScatterSet
 from ..structural.arith import add, convert, mul, select
@@ -119,15 +120,14 @@ def take(
         axis = check_axis("take", axis, type_of(a).ndim)
     fill_value = static_scalar("take", "fill_value", fill_value)
     chosen = "wrap" if mode == "wrap" else FILL_OR_DROP if mode is None else mode_of(mode)
-    return _take(
-        a, indices, axis, chosen, bool(unique_indices), bool(indices_are_sorted), fill_value
-    )
+    asked = mode != "wrap" and is_asked(mode)
+    hints = bool(unique_indices), bool(indices_are_sorted), asked
+    return _take(a, indices, axis, chosen, fill_value, hints)
 
 
 @library(2)
-def _take(
-    a: Any, indices: Any, axis: int | None, mode: Any, unique: bool, ordered: bool, fill: Any
-) -> Any:
+def _take(a: Any, indices: Any, axis: int | None, mode: Any, fill: Any, hints: Any) -> Any:
+    unique, ordered, asked = hints
     t = type_of(a)
     if axis is None:
         a, axis = reshape(a, (t.size,)), 0
@@ -150,7 +150,7 @@ def _take(
     offset = tuple([d for d in range(len(shape)) if d not in batch])
     numbers = GatherDimensionNumbers(offset, (axis,), (axis,))
     sizes = (*t.shape[:axis], 1, *t.shape[axis + 1 :])
-    op = Gather.of(numbers, sizes, mode, fill, unique, ordered, mode is FILL_OR_DROP, None)
+    op = Gather.of(numbers, sizes, mode, fill, unique, ordered, mode is FILL_OR_DROP, None, asked)
     return apply(op, a, column(indices))
 
 
@@ -208,7 +208,7 @@ def take_along_axis(
     wrap = wrap_negative_indices is None or bool(wrap_negative_indices)
     if axis is not None:
         axis = check_axis("take_along_axis", axis, type_of(arr).ndim)
-    return _take_along(arr, indices, axis, chosen, fill_value, wrap)
+    return _take_along(arr, indices, axis, chosen, fill_value, wrap, is_asked(mode))
 
 
 def _same_rank(function: str, x: Any, i: Any) -> None:
@@ -224,7 +224,9 @@ def _same_rank(function: str, x: Any, i: Any) -> None:
 
 
 @library(2)
-def _take_along(arr: Any, indices: Any, axis: int | None, mode: Any, fill: Any, wrap: bool) -> Any:
+def _take_along(
+    arr: Any, indices: Any, axis: int | None, mode: Any, fill: Any, wrap: bool, asked: bool
+) -> Any:
     if axis is None:
         arr, axis = reshape(arr, (type_of(arr).size,)), 0
         if type_of(indices).ndim != 1:
@@ -248,7 +250,8 @@ def _take_along(arr: Any, indices: Any, axis: int | None, mode: Any, fill: Any, 
     numbers, kept, sizes = along_numbers(t.shape, i.shape, axis)
     indices = reshape(indices, (*[i.shape[d] for d in kept], 1))
     ordered = GatherDimensionNumbers(*numbers)
-    return apply(Gather.of(ordered, sizes, mode, fill, False, False, wrap, None), arr, indices)
+    op = Gather.of(ordered, sizes, mode, fill, False, False, wrap, None, asked)
+    return apply(op, arr, indices)
 
 
 def without(shape: Sequence[int], axis: int) -> tuple[int, ...]:
@@ -343,11 +346,12 @@ def put_along_axis(
     values = cast_values(as_value(values, "put_along_axis", "values"), type_of(arr))
     if axis is not None:
         axis = check_axis("put_along_axis", axis, type_of(arr).ndim)
-    return _put_along(arr, indices, values, axis, FILL_OR_DROP if mode is None else mode_of(mode))
+    chosen = FILL_OR_DROP if mode is None else mode_of(mode)
+    return _put_along(arr, indices, values, axis, chosen, is_asked(mode))
 
 
 @library(3)
-def _put_along(arr: Any, indices: Any, values: Any, axis: int | None, mode: Any) -> Any:
+def _put_along(arr: Any, indices: Any, values: Any, axis: Any, mode: Any, asked: bool) -> Any:
     shape = type_of(arr).shape
     if axis is None:
         arr, axis = reshape(arr, (type_of(arr).size,)), 0
@@ -376,7 +380,7 @@ def _put_along(arr: Any, indices: Any, values: Any, axis: int | None, mode: Any)
     rows = column(broadcast_to_shape(indices, wanted))
     others = tuple([d for d in range(t.ndim) if d != axis])
     numbers = ScatterDimensionNumbers((), (axis,), (axis,), others, others)
-    out = apply(ScatterSet.of(numbers, mode, False, False, True), arr, rows, values)
+    out = apply(ScatterSet.of(numbers, mode, False, False, True, asked), arr, rows, values)
     return reshape(out, shape)
 
 

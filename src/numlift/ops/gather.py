@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..core.dims import min_size
 from ..core.dtypes import iinfo
 from ..core.op import Op
 from ..core.tracing import apply
@@ -48,7 +49,8 @@ class Gather(Structural):
     """Windows of `slice_sizes` at the index vectors in the last axis of the indices.
 
     Operands: x, indices. With `wrap`, negative indices count from the end. `fill_value` None is
-    the default of the dtype. `sharding` gives the result's sharding (Explicit axes).
+    the default of the dtype. `sharding` gives the result's sharding (Explicit axes). `asked` says
+    that the user chose what happens out of bounds, so that `checkify` does not tell of it.
     """
 
     numbers: GatherDimensionNumbers
@@ -59,6 +61,7 @@ class Gather(Structural):
     indices_are_sorted: bool = False
     wrap: bool = False
     sharding: Any = None
+    asked: bool = False
 
     def out_type(self, *types: ArrayType) -> ArrayType:
         x, indices = types
@@ -135,6 +138,7 @@ class Gather(Structural):
             self.unique_indices,
             self.indices_are_sorted,
             self.wrap,
+            self.asked,
         )
         return apply(add, full(x.type), indices, ct), None
 
@@ -170,8 +174,10 @@ class Gather(Structural):
                 (0, *shifted(n.operand_batching_dims)),
                 (0, *shifted(n.start_indices_batching_dims)),
             )
-            sizes = (min(size, 1), *sizes)
-        op = Gather.of(numbers, sizes, self.mode, self.fill_value, unique, ordered, self.wrap, None)
+            sizes = (min_size(size, 1), *sizes)
+        op = Gather.of(
+            numbers, sizes, self.mode, self.fill_value, unique, ordered, self.wrap, None, self.asked
+        )
         return apply(op, x, indices), 0
 
     def physical(self, *types: ArrayType) -> Op:
@@ -188,6 +194,8 @@ class Gather(Structural):
             self.unique_indices,
             self.indices_are_sorted,
             self.wrap,
+            None,
+            self.asked,
         )
 
     def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> str:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import errors
+from ..core.dims import known
 from ..core.tracing import apply, type_of
 from ..core.types import ArrayType, array_type
 from ..sharding import rules
@@ -55,6 +56,11 @@ class GatherScatterMode(enum.Enum):
                 )
             )
         return found
+
+
+def is_asked(mode: Any) -> bool:
+    """Whether the caller says what happens out of bounds, so that it is no mistake."""
+    return mode is not None and GatherScatterMode.from_any(mode) is not PROMISE_IN_BOUNDS
 
 
 _MODES = {
@@ -299,7 +305,7 @@ def wide_indices(
         name, t: operand text and type of the indices.
         extents: sizes of the indexed axes.
     """
-    long = t.dtype == INT64 or any(n > LARGEST for n in extents)
+    long = t.dtype == INT64 or any(known(n, 0) > LARGEST for n in extents)
     wide = array_type(t.shape, INT64 if long else INT32)
     if t.kind == "u" and t.dtype.itemsize >= wide.dtype.itemsize:
         limit = ctx.full(np.iinfo(wide.dtype).max, t)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import errors
+from ..core.dims import min_size
 from ..core.op import Op
 from ..core.tracing import apply, type_of
 from ..core.types import ArrayType, array_type
@@ -51,7 +52,7 @@ class Scatter(Op):
     """Base: the operand with windows combined with updates at index vectors.
 
     Operands: x, indices, updates. Updates that are not wholly in bounds are dropped, unless the
-    mode is CLIP. With `wrap`, negative indices count from the end.
+    mode is CLIP. With `wrap`, negative indices count from the end. `asked` as in `Gather`.
     """
 
     combiner: ClassVar[str] = ""
@@ -63,6 +64,7 @@ class Scatter(Op):
     unique_indices: bool = False
     indices_are_sorted: bool = False
     wrap: bool = False
+    asked: bool = False
 
     def out_type(self, *types: ArrayType) -> ArrayType:
         x, indices, updates = types
@@ -94,14 +96,21 @@ class Scatter(Op):
         numbers = self.numbers
         sizes = iter([updates.shape[i] for i in numbers.update_window_dims])
         gone = (*numbers.inserted_window_dims, *numbers.operand_batching_dims)
-        return tuple([min(1, n) if i in gone else next(sizes, 0) for i, n in enumerate(x.shape)])
+        return tuple(
+            [min_size(1, n) if i in gone else next(sizes, 0) for i, n in enumerate(x.shape)]
+        )
 
     # ---- derivatives and batching ------------------------------------------------------------
 
     def same(self, kind: type[Scatter]) -> Scatter:
         """The scatter of another kind to the same places."""
         return kind.of(
-            self.numbers, self.mode, self.unique_indices, self.indices_are_sorted, self.wrap
+            self.numbers,
+            self.mode,
+            self.unique_indices,
+            self.indices_are_sorted,
+            self.wrap,
+            self.asked,
         )
 
     def gathered(self, x: Any, indices: Any, updates: ArrayType) -> Any:
@@ -119,6 +128,7 @@ class Scatter(Op):
             self.indices_are_sorted,
             self.wrap,
             updates.sharding,
+            self.asked,
         )
         return apply(op, x, indices)
 
@@ -439,14 +449,16 @@ class ScatterApply(Opaque):
     mode: GatherScatterMode = PROMISE_IN_BOUNDS
     indices_are_sorted: bool = False
     wrap: bool = False
+    asked: bool = False
     memoise_type = False
 
-    def _as_set(self) -> ScatterSet:
+    def as_set(self) -> ScatterSet:
+        """A scatter of updates to the same places."""
         return ScatterSet.of(self.numbers, self.mode, False, self.indices_are_sorted, self.wrap)
 
     def out_type(self, *types: ArrayType) -> ArrayType:
         x, indices = types
-        self._as_set().out_type(x, indices, array_type(self.update_shape, x.dtype))
+        self.as_set().out_type(x, indices, array_type(self.update_shape, x.dtype))
         return x
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -471,7 +483,7 @@ class ScatterApply(Opaque):
         x, indices = types
         updates = array_type(self.update_shape, x.dtype)
         kind = _Apply.of(
-            self.numbers, self.mode, False, self.indices_are_sorted, self.wrap, self.graph
+            self.numbers, self.mode, False, self.indices_are_sorted, self.wrap, True, self.graph
         )
         return kind.lower(ctx, [*operands, ctx.full(0, updates)], [x, indices, updates], outs)
 
