@@ -31,6 +31,7 @@ from ..ops.indices import (
     PROMISE_IN_BOUNDS,
     GatherDimensionNumbers,
     GatherScatterMode,
+    is_asked,
 )
 from ..ops.shape import Rev
 from ..ops.slicing import DynamicSlice, Slice
@@ -260,11 +261,12 @@ def read(
                 x = apply(op, x)
             return x
         signs = any(type_of(i.value).kind == "i" for i in parsed.items if type(i) is Scalar)
-        if chosen is CLIP and (wrap or not signs):
+        if mode is None and (wrap or not signs):
             return _dynamic(x, parsed.items)
     x, items = _cut(x, parsed.items)
     fill_value = static_scalar("get", "fill_value", fill_value)
-    options = (chosen, fill_value, unique_indices, indices_are_sorted, wrap, out_sharding)
+    sharding, asked = out_sharding, is_asked(mode)
+    options = (chosen, fill_value, unique_indices, indices_are_sorted, wrap, sharding, asked)
     return _gather(x, items, index, options)
 
 
@@ -397,7 +399,7 @@ def layout_of(items: Sequence[Item], t: ArrayType) -> Layout:
 
 
 def _gather(x: Any, items: list[Item], index: Any, options: tuple[Any, ...]) -> Any:
-    mode, fill_value, unique, ordered, wrap, sharding = options
+    mode, fill_value, unique, ordered, wrap, sharding, asked = options
     t = x.type
     layout = layout_of(items, t)
     columns = [i for i in items if isinstance(i, (Static, Scalar, Many)) and i.axis >= 0]
@@ -423,7 +425,7 @@ def _gather(x: Any, items: list[Item], index: Any, options: tuple[Any, ...]) -> 
     sizes = tuple([1 if i in axes else n for i, n in enumerate(t.shape)])
     if sharding is not None:
         sharding = as_sharding(sharding, (x,), "get")
-    op = Gather.of(numbers, sizes, mode, fill_value, unique, ordered, wrap, sharding)
+    op = Gather.of(numbers, sizes, mode, fill_value, unique, ordered, wrap, sharding, asked)
     out = apply(op, x, rows)
     return out if out.type.shape == layout.full else apply(Reshape.of(layout.full, None), out)
 
