@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from ..core.graph import Graph
-from ..core.staging import trace_to_graph
-from ..core.tracing import apply, current, type_of
+from ..core.tracing import apply, type_of
 from ..core.types import ArrayType, array_type
-from ..lax.loops import scan, while_loop
+from ..lax.loops import scan
+from ..lax.while_loops import while_loop
 from ..ops.compare import gt, lt
 from ..ops.elementwise_binary import and_, not_
 from ..structural.arith import add, convert
 from ..tree import tree_flatten, tree_unflatten
+from .bodies import Body, traced_body
 from .iteration import Rows, TracedRange
 from .values import Undefined, common, describe_leaf, fits, is_array, lifted, same, zeros
 
@@ -181,16 +181,6 @@ def _text(x: Any) -> str:
     return f"a {type(x).__name__} with {len(leaves)} values"
 
 
-class Body:
-    """The traced step of a loop."""
-
-    def __init__(self, graph: Graph, captured: list[Any]):
-        self.graph, self.captured = graph, captured
-
-    def __call__(self, *args: Any) -> list[Any]:
-        return self.graph.run(current.get().apply, [*self.captured, *args])
-
-
 def _traced_step(
     carry: Carry,
     extra: Sequence[ArrayType],
@@ -216,9 +206,9 @@ def _traced_step(
     label = f"{frame.name}: {carry.label}"
     for _ in range(_ROUNDS):
         types = [*extra, *carry.types()]
-        graph, captured = trace_to_graph(run, types, label=label, name="step")
+        body = traced_body(run, types, label, "step")
         if settled[-1]:
-            return Body(graph, captured)
+            return body
         carry.adjust()
     raise frame.error("the types of the variables of the loop do not settle", carry.line)
 
@@ -235,7 +225,7 @@ def _traced_test(
         return [frame.scalar(lifted(found), carry.line) if is_array(found) else bool(found)]
 
     label = f"{frame.name}: {carry.label}"
-    return Body(*trace_to_graph(run, [*extra, *carry.types()], label=label, name="test"))
+    return traced_body(run, [*extra, *carry.types()], label, "test")
 
 
 def stage_while(

@@ -101,7 +101,7 @@ from .indexing import (
     scatter_mul,
     scatter_sub,
 )
-from .loops import fori_loop, map, scan, while_loop
+from .loops import map, scan
 from .parallel import (
     all_gather,
     all_to_all,
@@ -219,4 +219,5 @@ from .trigonometric import (
     tan,
     tanh,
 )
+from .while_loops import fori_loop, while_loop
 from .windows import reduce_window, reduce_window_shape_tuple

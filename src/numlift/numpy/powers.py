@@ -7,7 +7,7 @@ from typing import Any
 from .. import errors
 from ..api.library import library
 from ..core.tracing import apply, type_of
-from ..lax.loops import while_loop
+from ..lax.while_loops import while_loop
 from ..ops import compare, elementwise
 from ..ops import elementwise_binary as binary
 from ..ops.elementwise import IntegerPow

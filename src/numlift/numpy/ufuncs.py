@@ -10,7 +10,8 @@ import numpy as np
 from .. import errors
 from ..core.dtypes import user_dtype
 from ..core.tracing import type_of
-from ..lax.loops import fori_loop, scan
+from ..lax.loops import scan
+from ..lax.while_loops import fori_loop
 from . import arithmetic, elementwise, logic, powers, reductions
 from .creation import array, asarray, convert_to, full
 from .cumulative import cumprod, cumsum

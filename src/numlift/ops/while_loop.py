@@ -114,8 +114,8 @@ class While(HigherOrder):
             errors.explain(
                 "grad of while_loop",
                 "reverse mode needs a loop whose number of steps is known while tracing",
-                try_="max_steps=N (a bound) makes while_loop differentiable; or lax.scan, "
-                "fori_loop with int bounds, or forward mode (nl.jvp, nl.jacfwd)",
+                try_="max_steps=N (a bound) makes while_loop and fori_loop differentiable; or "
+                "lax.scan, fori_loop with int bounds, or forward mode (nl.jvp, nl.jacfwd)",
             )
         )
 
@@ -293,3 +293,34 @@ def with_unused(graph: Graph, types: Sequence[ArrayType]) -> Graph:
         name=graph.name,
     )
     return made
+
+
+def moving_carries(body: Graph, n_body: int) -> list[bool]:
+    """Which carries a step may change; all, if it would be none."""
+    ins = body.inputs[n_body:]
+    moving = [v is not a for v, a in zip(ins, body.outputs, strict=True)]
+    return moving if any(moving) else [True] * len(moving)
+
+
+def without_fixed(
+    condition: Graph, body: Graph, n_condition: int, n_body: int, moving: Sequence[bool]
+) -> tuple[Graph, Graph, int, int]:
+    """A loop whose fixed carries are the last consts of both, so that nobody keeps them.
+
+    Returns:
+        condition, body, number of condition consts, number of body consts.
+    """
+    fixed = [i for i, m in enumerate(moving) if not m]
+    rest = [i for i, m in enumerate(moving) if m]
+    if not fixed:
+        return condition, body, n_condition, n_body
+
+    def order(n: int) -> list[int]:
+        return [*range(n), *(n + i for i in fixed), *(n + i for i in rest)]
+
+    return (
+        rearranged(condition, order(n_condition), [0]),
+        rearranged(body, order(n_body), rest),
+        n_condition + len(fixed),
+        n_body + len(fixed),
+    )
