@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from .. import errors
-from ..core.staging import trace_to_graph
 from ..core.tracing import Value, apply, current, type_of
 from ..lax.branches import cond
 from ..ops.elementwise_binary import and_, not_, or_
@@ -19,6 +18,7 @@ from ..structural.arith import convert
 from ..structural.shape import reshape
 from ..tree import tree_unflatten
 from . import loops
+from .bodies import Body, traced_body
 from .iteration import Rows, TracedRange, iterable
 from .jumps import DONE, FLAGS
 from .values import (
@@ -238,8 +238,8 @@ class Frame:
         pred = self.scalar(test, line)
         label = f"{word} on line {line}"
         before = get()
-        a, graph_a, captured_a = self._branch(then, before, get, put, label)
-        b, graph_b, captured_b = self._branch(otherwise, before, get, put, label)
+        a, body_a = self._branch(then, before, get, put, label)
+        b, body_b = self._branch(otherwise, before, get, put, label)
         put(before)
         left = (_leaves(names, a), _leaves(names, b))
         results: list[Any] = list(before)
@@ -256,16 +256,16 @@ class Frame:
         chosen = [c for _, plan in plans for c in plan.chosen]
 
         def run_a() -> list[Any]:
-            outs = graph_a.run(current.get().apply, captured_a)
+            outs = body_a()
             return [pick(a, outs, u, t) for _, u, _, t in chosen]
 
         def run_b() -> list[Any]:
-            outs = graph_b.run(current.get().apply, captured_b)
+            outs = body_b()
             return [pick(b, outs, v, t) for _, _, v, t in chosen]
 
         run_a.__name__, run_b.__name__ = f"if_{line}", f"else_{line}"
-        effects = bool(graph_a.effects or graph_b.effects)
-        outs = iter(cond(pred, run_a, run_b) if chosen or effects else ())
+        acts = body_a.acts or body_b.acts
+        outs = iter(cond(pred, run_a, run_b) if chosen or acts else ())
         for i, plan in plans:
             leaves = list(plan.leaves)
             for k, *_ in plan.chosen:
@@ -275,7 +275,7 @@ class Frame:
 
     def _branch(
         self, block: Callable[[], None], before: Sequence[Any], get: Get, put: Set, label: str
-    ) -> tuple[Outcome, Any, list[Any]]:
+    ) -> tuple[Outcome, Body]:
         """Trace a block; what it does to containers happens to copies."""
         found: list[Outcome] = []
 
@@ -289,8 +289,8 @@ class Frame:
             found.append(Outcome(restored(before, get()), current.get()))
             return found[0].outputs
 
-        graph, captured = trace_to_graph(run, [], label=f"{self.name}: {label}", name="block")
-        return found[0], graph, captured
+        body = traced_body(run, [], f"{self.name}: {label}", "block")
+        return found[0], body
 
     def while_(
         self,
