@@ -507,3 +507,98 @@ def test_committed_results_stay_on_their_device():
     device = nl.devices()[3]
     out = sine(nl.device_put(numpy.float32(1), device))
     assert out.sharding.device_set == {device}
+
+
+@pytest.mark.parametrize("where", ["condition", "body", "cond", "scan", "fori", "io"])
+def test_loops_of_sharded_programs_end_after_an_exception(sharded, where):
+    calls = []
+
+    def host(x):
+        calls.append(1)
+        if len(calls) == 3:
+            raise MyError("in the loop")
+        return numpy.float32(1)
+
+    def ask(c):
+        if where == "io":
+            return io_callback(host, nl.ShapeDtypeStruct((), "f4"), c[0], ordered=True)
+        return nl.pure_callback(host, nl.ShapeDtypeStruct((), "f4"), c[0])
+
+    def f(x):
+        if where == "condition":
+            return lax.while_loop(lambda c: ask(c) > 0, lambda c: c + 1, x)
+        if where == "cond":
+            g = lambda c: lax.cond(c[0] >= 0, lambda c: c + ask(c), lambda c: c, c)
+            return lax.while_loop(lambda c: np.sum(c) < 1e6, g, x)
+        if where == "scan":
+            return lax.scan(lambda c, _: (c + ask(c), None), x, None, length=5)[0]
+        if where == "fori":
+            return lax.fori_loop(0, 5, lambda i, c: c + ask(c), x)
+        return lax.while_loop(lambda c: np.sum(c) < 1e6, lambda c: c + ask(c), x)
+
+    with pytest.raises(MyError, match="in the loop") as caught:
+        nl.jit(f)(sharded)
+    assert caught.traceback[-1].name == "host"
+    assert len(calls) == 3
+
+
+# ---- typed random keys ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("jitted", [False, True])
+def test_keys_arrive_as_words_and_return_as_keys_or_words(jitted):
+    key = nl.random.key(7)
+    wanted = nl.ShapeDtypeStruct((), key.dtype)
+    seen = []
+
+    def words(w):
+        seen.append((w.dtype, w.shape))
+        return w + numpy.uint32(1)
+
+    for host, data in (
+        (words, numpy.asarray(nl.random.key_data(key)) + 1),
+        (lambda w: nl.random.key(3), nl.random.key_data(nl.random.key(3))),
+    ):
+        f = lambda k: nl.random.clone(nl.pure_callback(host, wanted, k))  # noqa: B023
+        out = (nl.jit(f) if jitted else f)(key)
+        assert out.dtype == key.dtype
+        numpy.testing.assert_array_equal(nl.random.key_data(out), data)
+    assert seen == [(numpy.dtype("uint32"), (2,))]
+
+
+@pytest.mark.parametrize(
+    "method",
+    ["sequential", "sequential_unrolled", "expand_dims", "broadcast_all", "legacy_vectorized"],
+)
+def test_batches_of_keys(method):
+    keys = nl.random.split(nl.random.key(0), 3)
+    wanted = nl.ShapeDtypeStruct((), keys.dtype)
+    f = nl.vmap(lambda k: nl.pure_callback(lambda w: w, wanted, k, vmap_method=method))
+    for g in (f, nl.jit(f)):
+        numpy.testing.assert_array_equal(nl.random.key_data(g(keys)), nl.random.key_data(keys))
+    if method == "sequential":
+        assert f(keys[:0]).shape == (0,)
+
+
+def test_keys_through_loops_and_io():
+    keys = nl.random.split(nl.random.key(0), 3)
+    wanted = nl.ShapeDtypeStruct((), keys.dtype)
+
+    def body(c, k):
+        return io_callback(lambda a, b: a ^ b, wanted, c, k, ordered=True), None
+
+    out = nl.jit(lambda ks: lax.scan(body, nl.random.key(0), ks)[0])(keys)
+    data = numpy.bitwise_xor.reduce(numpy.asarray(nl.random.key_data(keys)), 0)
+    numpy.testing.assert_array_equal(nl.random.key_data(out), data)
+
+
+def test_wrong_keys_are_refused():
+    key = nl.random.key(0)
+    wanted = nl.ShapeDtypeStruct((), key.dtype)
+    for host, error in (
+        (lambda w: w[:1], errors.ShapeError),
+        (lambda w: w.astype("f4"), errors.DTypeError),
+        (lambda w: nl.random.key(0, impl="rbg"), errors.DTypeError),
+    ):
+        with pytest.raises(error):
+            nl.jit(lambda k: nl.pure_callback(host, wanted, k))(key)  # noqa: B023

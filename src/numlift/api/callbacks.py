@@ -78,7 +78,8 @@ def pure_callback(
 
     Args:
         callback: function of NumPy arrays (read-only); its results have the declared shapes and
-            dtypes. Exceptions that it raises reach the caller of the program as they are.
+            dtypes. Exceptions that it raises reach the caller of the program as they are. Of typed
+            random keys it gets the words (uint32); it returns words or keys where it declared keys.
         result_shape_dtypes: pytree of `ShapeDtypeStruct`s (or anything with shape and dtype).
         *args, **kwargs: its arguments, pytrees of arrays.
         sharding: a `SingleDeviceSharding`: the device of a program over several that calls.
@@ -227,13 +228,8 @@ def declared_types(result_shape_dtypes: Any, title: str) -> tuple[list[ArrayType
                 )
             )
         if isinstance(dtype, KeyDType):
-            raise errors.DTypeError(
-                errors.explain(
-                    title,
-                    "a callback cannot return typed random keys",
-                    try_="declare and return their words, then random.wrap_key_data",
-                )
-            )
+            types.append(array_type(tuple(shape), dtype))
+            continue
         dtype = np.dtype(dtype)
         if not config.current().enable_x64 and canonicalize_dtype(dtype) != dtype:
             raise errors.ValueArgumentError(

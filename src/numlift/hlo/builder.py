@@ -29,6 +29,8 @@ class Module:
         self._name_of_body: dict[str, str] = {}
         self._used: dict[str, int] = {}
         self.callbacks: list[Any] = []
+        self.host_calls = 0
+        """Number of calls of host functions that were written."""
         self.memory_kinds: dict[str, Any] = {}
         """Memories that values are moved to, and the source of the first move to each."""
         self.callback_errors: list[BaseException] = []

@@ -17,7 +17,7 @@ from ..core.op import NO_EFFECTS, Op
 from ..core.tracing import EVAL, apply, interpreting, type_of
 from ..core.types import ArrayType, array_type
 from ..runtime.array import Array
-from ..runtime.transfer import as_array
+from ..runtime.transfer import as_array, retype
 from ..structural.families import batch_first, move_batch
 from ..structural.shape import Reshape
 
@@ -50,6 +50,10 @@ def host_results(name: str, found: Sequence[Any], types: Sequence[ArrayType]) ->
 
 
 def _host_result(name: str, i: int, x: Any, t: ArrayType) -> np.ndarray:
+    if t.kind == "k":  # keys, or their words
+        if isinstance(x, Array) and x.type.dtype == t.dtype:
+            x = x._words()
+        t = t.physical
     value = np.asarray(x)
     shown = {f"result {i}": f"{value.dtype}{list(value.shape)}", "declared": t}
     if value.shape != t.shape:
@@ -124,7 +128,11 @@ class HostCallback(Op):
         where = places.pop() if len(places) == 1 else None
         if where is not None and len(where.device_set) > 1:
             where = None
-        return [as_array(x, t, where) for x, t in zip(found, self.result_types, strict=True)]
+        made = [
+            as_array(x, t.physical, where) for x, t in zip(found, self.result_types, strict=True)
+        ]
+        pairs = zip(made, self.result_types, strict=True)
+        return [retype(x, t) if t.kind == "k" else x for x, t in pairs]
 
     # ---- transformations ---------------------------------------------------------------------
 
@@ -168,9 +176,10 @@ class HostCallback(Op):
     def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> list[str]:
         module = ctx.module
         errors_, several = module.callback_errors, module.mesh is not None
+        module.host_calls += 1
         index = module.host_function(self, lambda op: HostFunction(op, errors_, several))
         inputs = [t.physical for t in types]
-        results: list[Any] = list(self.result_types)
+        results: list[Any] = [t.physical for t in self.result_types]
         names = list(operands)
         if self.ordered:
             names.insert(0, ctx.take_token())
@@ -185,7 +194,8 @@ class HostCallback(Op):
         if self.ordered:
             ctx.token, found = found[0], found[1:]
         if _in_partitions(ctx) and not self.partitioned:
-            found = [_everywhere(ctx, x, t) for x, t in zip(found, self.result_types, strict=True)]
+            pairs = zip(found, self.result_types, strict=True)
+            found = [_everywhere(ctx, x, t.physical) for x, t in pairs]
         return found
 
     def _target(self, ctx: Any) -> str:
@@ -296,7 +306,7 @@ class EachLane:
         ]
         return [
             np.stack([c[k] for c in columns]) if columns else np.empty((0, *t.shape), t.dtype)
-            for k, t in enumerate(self.op.result_types)
+            for k, t in enumerate([t.physical for t in self.op.result_types])
         ]
 
 
@@ -304,7 +314,8 @@ class HostFunction:
     """What XLA calls: takes tokens off, keeps an exception so that the caller gets it as it is.
 
     In a program over several devices an exception must not stop one of them, because the others
-    would wait for it for ever: calls then give zeros, and the caller raises when all have ended.
+    would wait for it for ever: calls then give zeros, loops end (`emit_running`), and the caller
+    raises when all have ended.
 
     Attributes:
         op: the callback.
@@ -331,7 +342,17 @@ class HostFunction:
                 self.errors.append(error)
                 if not self.several:
                     raise
-        return tuple([np.zeros(t.shape, t.dtype) for t in self.op.result_types])
+        types = [t.physical for t in self.op.result_types]
+        return tuple([np.zeros(t.shape, t.dtype) for t in types])
+
+
+_running = IoCallback(lambda: [np.True_], (array_type((), np.dtype(bool)),))
+"""Gives True, and False after a failure, as every callback of a program over several devices."""
+
+
+def emit_running(ctx: Any) -> str:
+    """Whether no callback of a program over several devices has failed."""
+    return _running.lower(ctx, [], [], _running.result_types)[0]
 
 
 class TokenType:

@@ -13,7 +13,7 @@ import numpy as np
 from ..core.dims import Dim
 from ..core.dtypes import dtype_mlir
 from ..core.types import ArrayType, array_type
-from .callback import ORDERED, TOKEN
+from .callback import ORDERED, TOKEN, emit_running
 
 if TYPE_CHECKING:
     from .scan import Scan
@@ -32,8 +32,11 @@ def emit_while(
     if ordered:
         state, types = [*state, ctx.take_token()], [*types, TOKEN]
         test, do = _with_token(test, False), _with_token(do, True)
-    cond = ctx.region(types, test, [FLAG])
-    body = ctx.region(types, do, types)
+    calls = ctx.module.host_calls
+    cond, body = ctx.region(types, test, [FLAG]), ctx.region(types, do, types)
+    if ctx.module.mesh is not None and ctx.module.host_calls != calls:
+        # After a failure callbacks give zeros, and a loop that waits for more would never end.
+        cond = ctx.region(types, _while_running(test), [FLAG])
     texts = ", ".join(t.mlir for t in types)
     found = ctx.emit_many(
         f'"stablehlo.while"({", ".join(state)}) ({cond}, {body}) : ({texts}) -> ({texts})',
@@ -43,6 +46,16 @@ def emit_while(
         ctx.token = found[-1]
         return found[:-1]
     return found
+
+
+def _while_running(test: Any) -> Any:
+    """A condition that is also false once a callback of the program has failed."""
+
+    def run(b: Any, names: list[str]) -> list[str]:
+        (found,) = test(b, names)
+        return [b.emit(f"stablehlo.and {found}, {emit_running(b)} : {FLAG.mlir}")]
+
+    return run
 
 
 def _with_token(body: Any, returned: bool) -> Any:
