@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..core.collector import collecting_less
 from ..core.dtypes import float0
 from ..core.tracing import Tracer, type_of
 from ..core.types import ArrayType
@@ -354,6 +355,7 @@ def vjp(
     return (*result, point.aux) if has_aux else result
 
 
+@collecting_less
 def _pull_back(point: Point, ct: Any, weak: bool = False) -> Any:
     """Cotangents of the arguments; with `weak` those of Python scalars are weakly typed."""
     cts, ct_tree = tree_flatten(ct)

@@ -14,6 +14,7 @@ from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
 from .. import config, errors
+from ..core.collector import collect_less
 from ..core.op import Op
 from ..core.source import Source, describe, user_site
 from ..core.tracing import Interpreter, Tracer, current
@@ -66,7 +67,8 @@ def leak_checked(trace: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(trace)
     def checked(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         if not config.current().check_tracer_leaks:
-            return trace(fun, *args, **kwargs)
+            with collect_less:
+                return trace(fun, *args, **kwargs)
         before = {id(x): (weakref.ref(x),) for x in _ended()}
         result = trace(_watched(fun), *args, **kwargs)
         gc.collect()

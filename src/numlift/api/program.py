@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import config, errors
+from ..core.collector import collecting_less
 from ..core.graph import Graph
 from ..core.source import describe
 from ..ops.call import HigherOrder
@@ -358,6 +359,7 @@ class Plan:
         return results
 
 
+@collecting_less
 def lower_for(
     graph: Graph,
     leading: Sequence[Placement],
