@@ -62,6 +62,38 @@ def _trace_vmap(lib: Lib) -> Timed:
     return lambda: lib.top.make_jaxpr(lib.top.vmap(make()))(x)
 
 
+@case("trace/vmap of a gradient, mixed chain 300", goal=0.3)
+def _trace_vmap_grad(lib: Lib) -> Timed:
+    x, make = lib.np.ones((4, 8)), _chain(lib, 300)
+    return lambda: lib.top.make_jaxpr(lib.top.vmap(lib.top.grad(make())))(x)
+
+
+@case("trace/hessian of a mixed chain 300", goal=0.3)
+def _trace_hessian(lib: Lib) -> Timed:
+    x, make = lib.np.ones(8), _chain(lib, 300)
+    return lambda: lib.top.make_jaxpr(lib.top.hessian(make()))(x)
+
+
+@case("trace/jacfwd of a mixed chain 300", goal=0.3)
+def _trace_jacfwd(lib: Lib) -> Timed:
+    x, make = lib.np.ones(8), _chain(lib, 300)
+    return lambda: lib.top.make_jaxpr(lib.top.jacfwd(make()))(x)
+
+
+@case("trace/jit of the gradient of scan", goal=0.3)
+def _trace_scan(lib: Lib) -> Timed:
+    np, xs = lib.np, lib.np.ones((50, 4))
+
+    def run() -> object:
+        def total(xs):
+            carry, ys = lib.lax.scan(lambda c, x: (c + np.sin(x), c * x), np.zeros(4), xs)
+            return np.sum(carry) + np.sum(ys)
+
+        return lib.top.jit(lib.top.grad(total)).trace(xs)
+
+    return run
+
+
 @case("trace/NumPy-level network 20 layers", goal=0.4)
 def _trace_network(lib: Lib) -> Timed:
     np = lib.np
@@ -80,16 +112,25 @@ def _trace_network(lib: Lib) -> Timed:
     return run
 
 
-def _trace_growth(length: int) -> Callable[[Lib], Timed]:
+def _trace_growth(
+    length: int, transform: Callable[[Lib, Callable], Callable] = lambda lib, f: f, rank: int = 1
+) -> Callable[[Lib], Timed]:
     def prepare(lib: Lib) -> Timed:
-        x, make = lib.np.ones(8), _chain(lib, length)
-        return lambda: lib.top.make_jaxpr(make())(x)
+        x, make = lib.np.ones((4, 8)[-rank:]), _chain(lib, length)
+        return lambda: lib.top.make_jaxpr(transform(lib, make()))(x)
 
     return prepare
 
 
-case("growth/trace 1k ops", goal=0.3)(_trace_growth(1_000))
-case("growth/trace 10k ops", goal=0.3)(_trace_growth(10_000))
+for _length in (1_000, 10_000, 50_000):
+    _ops = f"{_length // 1000}k ops"
+    case(f"growth/trace {_ops}", goal=0.3)(_trace_growth(_length))
+    case(f"growth/trace a gradient, {_ops}", goal=0.3)(
+        _trace_growth(_length, lambda lib, f: lib.top.grad(f))
+    )
+    case(f"growth/trace vmap, {_ops}", goal=0.3)(
+        _trace_growth(_length, lambda lib, f: lib.top.vmap(f), rank=2)
+    )
 
 
 # --- lowering: trace and write the module, no compilation
@@ -104,8 +145,8 @@ def _lower_growth(length: int) -> Callable[[Lib], Timed]:
 
 
 case("lower/mixed chain 300", goal=0.3)(_lower_growth(300))
-case("growth/lower 1k ops", goal=0.3)(_lower_growth(1_000))
-case("growth/lower 10k ops", goal=0.3)(_lower_growth(10_000))
+for _length in (1_000, 10_000, 50_000):
+    case(f"growth/lower {_length // 1000}k ops", goal=0.3)(_lower_growth(_length))
 
 
 @case("lower/gradient of a mixed chain 300", goal=0.3)

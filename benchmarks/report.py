@@ -16,6 +16,8 @@ from benchmarks.registry import Case
 GROWTH_LIMIT = 13.0  # ten times the operations may take at most this many times as long
 GROWTH_PAIRS = (
     ("growth/trace 1k ops", "growth/trace 10k ops"),
+    ("growth/trace a gradient, 1k ops", "growth/trace a gradient, 10k ops"),
+    ("growth/trace vmap, 1k ops", "growth/trace vmap, 10k ops"),
     ("growth/lower 1k ops", "growth/lower 10k ops"),
 )
 
