@@ -8,8 +8,7 @@ from typing import Any
 
 from .. import errors
 from ..core.refs import Ref, aliased, frame_of, load, snapshot, store
-from ..core.tracing import EVAL, Tracer, Value, current, type_of
-from ..runtime.array import Array
+from ..core.tracing import EVAL, Tracer, current, leaked, type_of
 from ..runtime.transfer import as_array
 from ..tree import tree_flatten, tree_unflatten
 
@@ -60,21 +59,14 @@ def new_ref(init_val: Any, *, memory_space: Any = None, kind: str | None = None)
                 "nl.tree.map(nl.new_ref, tree)",
             )
         )
-    t = type_of(init_val)
-    if isinstance(init_val, (Array, Tracer)):
-        value: Value = init_val
-    else:
-        value = as_array(init_val)
+    type_of(init_val)  # raises if it is no array
     owner = current.get()
-    if owner is EVAL:
-        if isinstance(value, Tracer):
-            raise errors.UnexpectedTracerError(
-                errors.explain(
-                    "new_ref", "a traced value was used outside of its trace", {"init_val": t}
-                )
-            )
-        value = value._clone()
-    return Ref(value.type, owner, value)
+    if isinstance(init_val, Tracer):
+        if not init_val.owner.alive or owner is EVAL:
+            raise leaked(init_val)
+        return Ref(init_val.type, owner, init_val)
+    value = as_array(init_val)
+    return Ref(value.type, owner, value._clone() if owner is EVAL else value)
 
 
 def freeze(ref: Ref) -> Any:

@@ -82,7 +82,8 @@ class Ref:
     def __repr__(self) -> str:
         value = self.value
         if value is None:
-            return f"Ref({self.type!r}, frozen)"
+            word = "ended" if self.argument else "frozen"
+            return f"Ref({self.type!r}, {word})"
         if self.owner is not EVAL:
             return f"Ref({self.type!r}) in {self.owner.describe()}"
         if _viewed():

@@ -87,7 +87,8 @@ def run_scan(
 ) -> Sequence[Any]:
     """Carry and ys of a scan; gives refs their last values."""
     graph, known, use = traced.graph, traced.captured, traced.refs
-    n, carried = len(carry), []
+    n = len(carry)
+    carried: list[Ref] = []
     if use is not None:
         x_refs = {n + i: ref for i, ref in opened.refs.items()}
         use.check("scan", [x_refs.get(i) for i in range(n + len(xs))])
