@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from .dims import Atom, Mono, Terms
 
 _INF = math.inf
+LARGEST = 2**31 - 1
+"""Largest size: exported programs count in int32."""
 _DEPTH = 3
 Interval = tuple[float, float]
 
@@ -64,7 +66,7 @@ def size_bounds(x: Any) -> Interval:
 def atom_bounds(scope: SymbolicScope, atom: Atom) -> Interval:
     """Bounds of a symbol or an operation."""
     if atom.kind == "symbol":
-        return scope.low.get(atom.text, 1), scope.high.get(atom.text, _INF)
+        return scope.low.get(atom.text, 1), scope.high.get(atom.text, LARGEST)
     first, second = [size_bounds(x) for x in atom.args]
     if atom.kind == "max":
         return max(first[0], second[0]), max(first[1], second[1])
@@ -111,7 +113,7 @@ def _decide(scope: SymbolicScope, terms: Terms) -> bool | None:
 
 
 def _proven(scope: SymbolicScope, terms: Terms, depth: int) -> bool:
-    if bounds(scope, terms)[0] >= 0:
+    if bounds(scope, terms)[0] >= 0 or _grows(scope, terms):
         return True
     if depth == 0:
         return False
@@ -126,6 +128,27 @@ def _proven(scope: SymbolicScope, terms: Terms, depth: int) -> bool:
             if _proven(scope, {m: k for m, k in left.items() if k}, depth - 1):
                 return True
     return False
+
+
+def _grows(scope: SymbolicScope, terms: Terms) -> bool:
+    """Whether no coefficient is negative if each atom is written as its lower bound plus a rest."""
+    shifted: Terms = {}
+    for mono, c in terms.items():
+        product: Terms = {(): c}
+        for atom, power in mono:
+            low = atom_bounds(scope, atom)[0]
+            if low == -_INF:
+                return False
+            for _ in range(power):
+                grown: Terms = {}
+                for m, k in product.items():
+                    grown[m] = grown.get(m, 0) + k * int(low)
+                    more = _with(m, atom)
+                    grown[more] = grown.get(more, 0) + k
+                product = grown
+        for m, k in product.items():
+            shifted[m] = shifted.get(m, 0) + k
+    return all(k >= 0 for k in shifted.values())
 
 
 def _facts(scope: SymbolicScope, terms: Terms) -> Iterator[Terms]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .. import errors
+from .dim_bounds import LARGEST
 from .dims import Atom, Dim, Mono, Size, Terms, atom_size, max_size, min_size, size_text, terms_of
 
 _FUNCTIONS = {
@@ -223,6 +224,9 @@ class SymbolicScope:
             f"{name} >= 1 ({name} is {n})"
             for name, n in sizes.items()
             if name not in self.low and not n >= 1
+        ]
+        found += [
+            f"{name} <= {LARGEST} ({name} is {n})" for name, n in sizes.items() if not n <= LARGEST
         ]
         for text, difference in self.checks:
             names = difference.symbols()

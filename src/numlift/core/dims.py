@@ -516,12 +516,18 @@ def _is_rest(r: Size, d: Size) -> bool:
 
 def max_size(*sizes: Any) -> Any:
     """The largest of sizes; symbolic where it is not known which one that is."""
-    return _extreme("max", sizes)
+    for x in sizes:
+        if type(x) is Dim:
+            return _extreme("max", sizes)
+    return max(sizes)
 
 
 def min_size(*sizes: Any) -> Any:
     """The smallest of sizes; symbolic where it is not known which one that is."""
-    return _extreme("min", sizes)
+    for x in sizes:
+        if type(x) is Dim:
+            return _extreme("min", sizes)
+    return min(sizes)
 
 
 def _extreme(kind: str, sizes: tuple[Any, ...]) -> Any:

@@ -70,8 +70,28 @@ def portable_template(
 
 
 def artifact(template: bytes, scope: SymbolicScope, sizes: Mapping[str, int]) -> bytes:
-    """The portable artifact of a template for these sizes."""
-    return filled(zlib.decompress(template).decode(), evaluator(scope, sizes)).encode()
+    """The portable artifact of a template for these sizes.
+
+    Raises:
+        ValueArgumentError: a size does not fit int32, which programs count in.
+    """
+    value = evaluator(scope, sizes)
+
+    def checked(text: str) -> int:
+        found = value(text)
+        if not -(2**31) <= found < 2**31:
+            given = ", ".join(f"{k} = {n}" for k, n in sizes.items())
+            raise errors.ValueArgumentError(
+                errors.explain(
+                    "exported function",
+                    f"{text} is {found} with {given}, and programs with symbolic sizes count in "
+                    "int32",
+                    try_="export for these sizes",
+                )
+            )
+        return found
+
+    return filled(zlib.decompress(template).decode(), checked).encode()
 
 
 @functools.lru_cache(maxsize=64)

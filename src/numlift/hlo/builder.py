@@ -133,6 +133,11 @@ class FunctionBuilder:
         value = np.asarray(value)
         return self._constant(array_text(value), array_type(value.shape, value.dtype).mlir)
 
+    def integers(self, values: Sequence[Any], type_: ArrayType) -> str:
+        """A constant vector of integers, of which some may be symbolic sizes."""
+        texts = [number_text(v, type_.dtype) for v in values]
+        return self._constant(f"[{', '.join(texts)}]", type_.mlir)
+
     def _constant(self, text: str, mlir: str) -> str:
         key = (text, mlir)
         known = self._constants.get(key)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..core.dims import Dim, as_size, max_size
 from ..core.dtypes import user_dtype
 from ..core.tracing import apply, type_of
 from ..ops.conv import ConvDimensionNumbers, ConvGeneralDilated, dilated
@@ -16,6 +17,9 @@ from ..ops.precision import Precision, canonical_precision
 from ..ops.shape import Rev
 from ..structural.shape import Transpose
 from .dot import as_sharding, dot_general
+
+ConvGeneralDilatedDimensionNumbers = None | ConvDimensionNumbers | tuple[str, str, str]
+"""What `dimension_numbers=` of convolutions takes, for annotations."""
 
 
 def conv_general_dilated(
@@ -110,9 +114,14 @@ def _positive(function: str, what: str, values: Any, n: int) -> tuple[int, ...]:
     return given
 
 
+def pad_width(x: Any) -> Any:
+    """How much is padded at one end: an int, or a symbolic size."""
+    return x if type(x) is Dim else int(x)
+
+
 def _pairs(function: str, padding: Any, n: int) -> tuple[tuple[int, int], ...]:
     try:
-        pairs = tuple((int(low), int(high)) for low, high in padding)
+        pairs = tuple((pad_width(low), pad_width(high)) for low, high in padding)
     except (TypeError, ValueError):
         pairs = None
     if pairs is None or len(pairs) != n:
@@ -281,9 +290,9 @@ def padtype_to_pads(
     pairs = []
     for size, window, stride in zip(in_shape, window_shape, window_strides, strict=True):
         outputs = -(-size // stride)
-        total = max((outputs - 1) * stride + window - size, 0)
+        total = max_size((outputs - 1) * stride + window - size, 0)
         low = total // 2 if mode == "SAME" else total - total // 2
-        pairs.append((int(low), int(total - low)))
+        pairs.append((as_size(low), as_size(total - low)))
     return pairs
 
 
@@ -499,7 +508,41 @@ def conv_general_shape_tuple(
     return tuple(placed)
 
 
+def conv_transpose_shape_tuple(
+    lhs_shape: Sequence[int],
+    rhs_shape: Sequence[int],
+    window_strides: Sequence[int],
+    padding: str | Sequence[tuple[int, int]],
+    dimension_numbers: Any,
+) -> tuple[int, ...]:
+    """Shape of `conv_transpose` for these shapes, strides, padding and layouts.
+
+    Pairs as padding are those of the convolution that is transposed, so they make the result
+    smaller.
+
+    Example:
+        >>> conv_transpose_shape_tuple((1, 8, 8, 3), (3, 3, 3, 4), (2, 2), "SAME",
+        ...                            ("NHWC", "HWIO", "NHWC"))
+        (1, 16, 16, 4)
+    """
+    lhs, rhs, out = conv_dimension_numbers(tuple(lhs_shape), tuple(rhs_shape), dimension_numbers)
+    strides = tuple(window_strides)
+    kernel = [rhs_shape[a] for a in rhs[2:]]
+    if isinstance(padding, str):
+        name = "conv_transpose_shape_tuple"
+        pads = [_transpose_padding(name, k, s, padding) for k, s in zip(kernel, strides)]
+    else:
+        pads = [(k - 1 - p, k - 1 - q) for k, (p, q) in zip(kernel, padding, strict=True)]
+    placed = [0] * len(lhs_shape)
+    placed[out[0]], placed[out[1]] = lhs_shape[lhs[0]], rhs_shape[rhs[0]]
+    for a, b, k, s, (low, high) in zip(out[2:], lhs[2:], kernel, strides, pads, strict=True):
+        placed[a] = max((lhs_shape[b] - 1) * s + 1 + low + high - k + 1, 0)
+    return tuple(placed)
+
+
 __all__ = [
+    "ConvGeneralDilatedDimensionNumbers",
+    "conv_transpose_shape_tuple",
     "ConvDimensionNumbers",
     "conv",
     "conv_dimension_numbers",

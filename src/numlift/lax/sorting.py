@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import errors
+from ..core.dims import Dim
 from ..core.tracing import apply, type_of
 from ..ops.shape import Concatenate, Pad, Rev
 from ..ops.slicing import Slice
@@ -235,6 +236,15 @@ Leaves = list[Any]
 
 def _scan(combine: Callable[[Leaves, Leaves], Leaves], xs: Leaves, axis: int) -> Leaves:
     n = type_of(xs[0]).shape[axis]
+    if type(n) is Dim:
+        raise errors.InconclusiveDimensionOperation(
+            errors.explain(
+                "associative_scan",
+                f"the number of its rounds depends on the symbolic size {n} of axis {axis}",
+                {"elems": type_of(xs[0])},
+                try_="lax.scan, or cumsum, cumprod, cummax, cummin, cumlogsumexp",
+            )
+        )
     if n < 2:
         return xs
     firsts = _every_second(xs, axis, 0, n - 1)

@@ -19,7 +19,7 @@ from ..ops.windows import (
 )
 from ..structural.arith import Add
 from ..tree import tree_unflatten
-from .conv import padtype_to_pads
+from .conv import pad_width, padtype_to_pads
 from .reductions import is_identity, monoid_of, operands_and_starts, scalar_computation
 from .shape import static_ints
 
@@ -57,7 +57,7 @@ def make_window(
     else:
         pads = padding
     try:
-        pairs = tuple((int(low), int(high)) for low, high in pads)
+        pairs = tuple((pad_width(low), pad_width(high)) for low, high in pads)
     except (TypeError, ValueError):
         raise errors.ArgumentError(
             errors.explain(

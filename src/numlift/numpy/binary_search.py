@@ -6,12 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from ..core.dim_bounds import LARGEST
+from ..core.dims import known
 from ..core.tracing import apply, type_of
 from ..core.types import array_type
 from ..ops.compare import le, lt, ne
 from ..ops.elementwise_binary import and_, not_, or_
 from ..ops.reductions import ReduceOr
 from ..structural.arith import add, convert, imag, real, select
+from ..structural.dim_value import size_as
 from ..structural.shape import Broadcast, ReduceSum, full, reshape
 from .pieces import take
 
@@ -44,7 +47,7 @@ def insertion_points(a: Any, v: Any, side: str) -> Any:
     once; each is one gather, and XLA fuses them into one loop.
     """
     n, shape = type_of(a).shape[0], type_of(v).shape
-    dtype = _I32 if n < 2**31 else _I64
+    dtype = _I32 if known(n, 0) < 2**31 else _I64
     flat = reshape(v, (type_of(v).size,))
     count = type_of(flat).shape[0]
     if n == 0 or count == 0:
@@ -56,10 +59,11 @@ def insertion_points(a: Any, v: Any, side: str) -> Any:
         found = apply(ReduceSum.of((1,)), convert(before(columns, rows, after_equal), dtype))
         return reshape(found, shape)
     place = full(array_type((count,), dtype))
-    step = 1 << (n.bit_length() - 1)
+    # of a symbolic size only the largest is known
+    step = 1 << (known(n, LARGEST).bit_length() - 1)
     while step:
         probe = apply(add, place, dtype.type(step))
-        fits = apply(le, probe, dtype.type(n))
+        fits = apply(le, probe, size_as(n, dtype))
         index = apply(select, fits, dtype.type(0), apply(add, place, dtype.type(step - 1)))
         passed = apply(and_, before(take(a, index, 0), flat, after_equal), fits)
         place = apply(select, passed, place, probe)

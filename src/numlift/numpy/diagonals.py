@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import errors
 from ..api.library import library
+from ..core.dims import as_size
 from ..core.dtypes import user_dtype
 from ..core.tracing import EVAL, apply, current, type_of
 from ..ops import compare
@@ -28,7 +29,7 @@ _HOST_LIMIT = 1 << 16
 
 def _whole(function: str, name: str, x: Any) -> int:
     try:
-        return operator.index(x)
+        return as_size(x)
     except TypeError:
         raise errors.ArgumentError(
             errors.explain(function, f"{name} must be an int", {name: x})

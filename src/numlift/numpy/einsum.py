@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import errors
 from ..api.library import library
+from ..core.dims import known
 from ..core.dtypes import user_dtype
 from ..core.tracing import Value, apply, type_of
 from ..lax.dot import as_sharding
@@ -197,6 +198,10 @@ def _one_dot(text: Any, shapes: tuple[tuple[int, ...], ...]) -> Any:
     return numbers if all(shapes[0][i] == shapes[1][j] for i, j in pairs) else None
 
 
+_GUESS = 64
+"""Size that the order of products supposes for symbolic axes."""
+
+
 def _path(
     inputs: tuple[str, ...], output: str, shapes: tuple[tuple[int, ...], ...], optimize: Any
 ) -> Path:
@@ -204,6 +209,7 @@ def _path(
     if n <= 2 or optimize is False:
         return (tuple(range(n)),)
     given = list(optimize) if isinstance(optimize, tuple) else optimize
+    shapes = tuple([tuple([known(d, _GUESS) for d in shape]) for shape in shapes])
     path, _ = _planner().contract_path(
         f"{','.join(inputs)}->{output}", *shapes, shapes=True, optimize=given
     )

@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import errors
 from ..api.library import library
+from ..core.dims import max_size
 from ..core.tracing import Tracer, apply, type_of
 from ..ops.compare import eq, le, lt
 from ..ops.dot import DotGeneral
@@ -21,6 +22,7 @@ from ..ops.scatter import ScatterAdd
 from ..ops.shape import Concatenate
 from ..runtime.transfer import as_array
 from ..structural.arith import add, conj, convert, mul, real, select, sub
+from ..structural.dim_value import size_as
 from ..structural.shape import Broadcast, ReduceSum, Transpose, reshape
 from .binary_search import insertion_points
 from .nonzero import known
@@ -470,7 +472,7 @@ def _covariance(x: Any, fweights: Any, aweights: Any, removed: int) -> Any:
         w = as_dtype(w, t.dtype)
         weights = w if weights is None else apply(mul, weights, w)
     spread = apply(Broadcast.of((rows, n), (1,)), weights) if weights is not None else None
-    total = t.dtype.type(n) if weights is None else apply(ReduceSum.of((0,)), weights)
+    total = size_as(n, t.dtype) if weights is None else apply(ReduceSum.of((0,)), weights)
     weighted = x if spread is None else apply(mul, x, spread)
     mean = apply(div, apply(ReduceSum.of((1,)), weighted), total)
     x = apply(sub, x, apply(Broadcast.of((rows, n), (0,)), mean))
@@ -490,7 +492,7 @@ def _degrees(total: Any, weights: Any, aweights: Any, removed: int, t: Any) -> A
     """What the sum of products is divided by; at least 0."""
     zero = t.dtype.type(0)
     if weights is None:
-        return t.dtype.type(max(int(t.shape[1]) - removed, 0))
+        return size_as(max_size(t.shape[1] - removed, 0), t.dtype)
     if removed == 0:
         return total
     taken: Any = t.dtype.type(removed)

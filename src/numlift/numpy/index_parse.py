@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import errors
+from ..core.dims import Dim, as_size, is_nonnegative, max_size, min_size
 from ..core.tracing import Tracer, Value, type_of
 from ..core.types import ArrayType
+from ..structural.dim_value import size_as
 
 FUNCTION = "indexing"
 
@@ -143,6 +145,8 @@ def _convert(entry: Any, t: ArrayType) -> Any:
         return entry
     if isinstance(entry, Value):
         return _convert_value(entry, t)
+    if kind is Dim:
+        return entry
     if isinstance(entry, (list, tuple)):
         entry = _from_list(entry, t)
         if isinstance(entry, Value):
@@ -229,7 +233,7 @@ def _add(
     if kind is slice:
         items.append(_span(entry, axis, t))
         return axis + 1
-    if kind is int:
+    if kind is int or kind is Dim:
         items.append(_integer(entry, axis, t, strict, wrap))
         return axis + 1
     if kind is bool:
@@ -248,6 +252,8 @@ def _add(
 
 def _integer(value: int, axis: int, t: ArrayType, strict: bool, wrap: bool) -> Item:
     size = t.shape[axis]
+    if type(size) is Dim or type(value) is Dim:
+        return _symbolic_integer(value, size, axis, wrap)
     lowest = -size if wrap else 0
     if lowest <= value < size:
         return Static(axis, value + size if value < 0 else value)
@@ -261,6 +267,8 @@ def _span(entry: slice, axis: int, t: ArrayType) -> Span:
     size = t.shape[axis]
     if entry.start is None and entry.stop is None and entry.step is None:
         return Span(axis, 0, size, 1, False, True)
+    if Dim in (type(size), type(entry.start), type(entry.stop), type(entry.step)):
+        return _symbolic_span(entry, axis, t)
     try:
         start, stop, step = entry.indices(size)
     except TypeError:
@@ -281,6 +289,45 @@ def _span(entry: slice, axis: int, t: ArrayType) -> Span:
         start = 0
     whole = count == size and not backwards
     return Span(axis, start, count, step, backwards, whole)
+
+
+def _symbolic_integer(value: Any, size: Any, axis: int, wrap: bool) -> Item:
+    """An index that is known to be inside, or one that the program looks at."""
+    negative = is_nonnegative(-1 - value)
+    place = value + size if negative and wrap else value
+    if negative is not None and is_nonnegative(place) and is_nonnegative(size - 1 - place):
+        return Static(axis, place)
+    return Scalar(axis, size_as(value, np.dtype(np.int32)))
+
+
+def _symbolic_span(entry: slice, axis: int, t: ArrayType) -> Span:
+    """`_span` where the size of the axis or a bound is symbolic."""
+    size = t.shape[axis]
+    try:
+        step = 1 if entry.step is None else operator.index(entry.step)
+        start, stop = [None if x is None else as_size(x) for x in (entry.start, entry.stop)]
+    except TypeError:
+        raise _slice_error(entry, axis, t) from None
+    if step == 0:
+        raise errors.ValueArgumentError(
+            errors.explain(FUNCTION, "the step of a slice cannot be 0", {"array": t})
+        )
+    low, high = (0, size) if step > 0 else (-1, size - 1)
+    first, last = (low, high) if step > 0 else (high, low)
+    start = first if start is None else _bound(start, low, high, size)
+    stop = last if stop is None else _bound(stop, low, high, size)
+    count = max_size(0, -((start - stop) // step) if step > 0 else -((stop - start) // -step))
+    if step < 0:
+        start = start + (count - 1) * step
+    whole = count == size and step == 1
+    return Span(axis, start, count, abs(step), step < 0, whole)
+
+
+def _bound(x: Any, low: Any, high: Any, size: Any) -> Any:
+    """A bound of a slice, counted from the end if it is negative, inside the axis."""
+    if x < 0:
+        return max_size(x + size, low)
+    return min_size(x, high)
 
 
 def _slice_error(entry: slice, axis: int, t: ArrayType) -> Exception:

@@ -15,6 +15,7 @@ import numpy as np
 
 from .. import config, errors
 from ..api.library import library
+from ..core.dims import Dim
 from ..core.staging import Stage
 from ..core.tracing import EVAL, Interpreter, Value, apply, current, type_of
 from ..core.types import ArrayType
@@ -36,6 +37,8 @@ from ..ops.indices import (
 from ..ops.shape import Rev
 from ..ops.slicing import DynamicSlice, Slice
 from ..runtime.transfer import as_array
+from ..structural import arith
+from ..structural.dim_value import size_as
 from ..structural.shape import Reshape, full
 from .index_parse import (
     Item,
@@ -164,7 +167,9 @@ def _plan(index: Any, t: ArrayType) -> BasicRead:
     steps = rest if first is None else (first, *rest)
     spans = [i for i in items if type(i) is Span]
     indexed = [i for i in items if type(i) is Static or (type(i) is Span and not i.whole)]
-    if first is None or any(s.step != 1 for s in spans):
+    starts = [i.value if type(i) is Static else i.start for i in indexed]
+    symbolic = any(type(n) is Dim for n in (*t.shape, *starts))
+    if first is None or symbolic or any(s.step != 1 for s in spans):
         return BasicRead(steps, None, None, ())
     drop = tuple([i.axis for i in items if type(i) is Static])
     sizes = [1] * t.ndim
@@ -329,7 +334,7 @@ def _dynamic(x: Any, items: list[Item]) -> Any:
             starts[item.axis], sizes[item.axis] = small(item.start), item.size
         elif type(item) is not New:
             value = item.value
-            starts[item.axis] = small(value) if type(value) is int else value
+            starts[item.axis] = small(value) if type(value) in (int, Dim) else value
             sizes[item.axis] = 1
             drop.append(item.axis)
     for axis in drop:
@@ -343,6 +348,8 @@ def _dynamic(x: Any, items: list[Item]) -> Any:
 
 def small(value: int) -> Any:
     """A known index as a typed scalar."""
+    if type(value) is Dim:
+        return size_as(value, np.dtype(INT32))
     return np.int64(value) if value > LARGEST else np.int32(value)
 
 
@@ -452,9 +459,12 @@ def index_rows(
     if not columns:
         return np.zeros((*shape, 0), INT32), Hints(True, False, False)
     known = [
-        _normal(c, n, wrap) if not isinstance(c, Value) else None
+        _normal(c, n, wrap) if not isinstance(c, Value) and type(n) is not Dim else None
         for c, n in zip(columns, sizes, strict=True)
     ]
+    if any(type(n) is Dim for n in (*sizes, *shape)):
+        wide = [_wide_column(c, n, wrap, shape) for c, n in zip(columns, sizes, strict=True)]
+        return stack_columns(wide), None
     if all(k is not None for k in known):
         rows = np.stack([np.broadcast_to(k, shape) for k in known], -1)
         inside = bool(np.all((rows >= 0) & (rows < np.asarray(sizes, np.int64))))
@@ -464,6 +474,21 @@ def index_rows(
         for c, k in zip(columns, known, strict=True)
     ]
     return stack_columns(parts), None
+
+
+def _wide_column(column: Any, size: Any, wrap: bool, shape: tuple[int, ...]) -> Any:
+    """An index array as one operand of symbolic shape; known indices are counted from 0 here."""
+    if not isinstance(column, Value):
+        if type(size) is not Dim:
+            column = _normal(column, size, wrap)
+        elif wrap and np.any(np.asarray(column) < 0):
+            column = _from_end(np.asarray(column).astype(INT32), size)
+    return broadcast_to_shape(column, shape)
+
+
+def _from_end(column: np.ndarray, size: Dim) -> Any:
+    moved = apply(arith.add, column, size_as(size, np.dtype(INT32)))
+    return apply(arith.select, column < 0, moved, column)
 
 
 def _normal(column: Any, size: int, wrap: bool) -> np.ndarray:

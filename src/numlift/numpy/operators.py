@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..api.eager import concrete
+from ..core.dims import Dim
 from ..core.tracing import EVAL, Value, current
 from ..ops import compare, elementwise
 from ..ops import elementwise_binary as binary
@@ -28,11 +29,12 @@ def is_operand(x: Any) -> bool:
     """Whether an operator takes `x`; others (strings, lists, foreign classes) get their turn."""
     if isinstance(x, Value):
         return True
-    return (
-        (isinstance(x, _ARRAYS) and getattr(getattr(x, "dtype", None), "kind", "f") not in "OUSmM")
-        or hasattr(type(x), "__numlift_array__")
-        or hasattr(type(x), "__jax_array__")
-    )
+    if isinstance(x, _ARRAYS):
+        return getattr(getattr(x, "dtype", None), "kind", "f") not in "OUSmM"
+    kind = type(x)
+    if hasattr(kind, "__array_ufunc__"):  # an array class that computes itself (NEP 13)
+        return kind is Dim
+    return hasattr(kind, "__numlift_array__") or hasattr(kind, "__jax_array__")
 
 
 def _apply_with(op: Any, number: Any, x: Any, reflected: bool) -> Any:

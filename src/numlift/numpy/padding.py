@@ -10,17 +10,20 @@ import numpy as np
 
 from .. import errors
 from ..api.library import library
+from ..core.dims import Dim, as_size, max_size
 from ..core.tracing import apply, type_of
 from ..core.types import array_type
+from ..ops.compare import ge
 from ..ops.elementwise import round_even
-from ..ops.elementwise_binary import div, rem
+from ..ops.elementwise_binary import div, max_, min_, rem
 from ..ops.reductions import ReduceMax, ReduceMin
 from ..ops.shape import Iota, Pad
 from ..ops.sorting import Sort
-from ..structural.arith import add, convert, mul, sub
+from ..structural.arith import add, convert, mul, select, sub
+from ..structural.dim_value import size_as
 from ..structural.shape import ReduceSum, Reshape, full
 from .functional import apply_along_axis
-from .pieces import binary, concrete_array, join, part, reshape_to, spread_axis, take_static
+from .pieces import binary, concrete_array, join, part, reshape_to, spread_axis, take, take_static
 from .util import as_value, to_inexact
 
 Widths = tuple[tuple[int, int], ...]
@@ -97,7 +100,7 @@ def _widths(pad_width: Any, ndim: int) -> Widths:
         found: list[tuple[int, int]] = [(0, 0)] * ndim
         for axis, pair in pad_width.items():
             before, after = pair if isinstance(pair, (tuple, list)) else (pair, pair)
-            found[operator.index(axis)] = (operator.index(before), operator.index(after))
+            found[operator.index(axis)] = (as_size(before), as_size(after))
         widths = tuple(found)
     else:
         widths = _pairs("pad_width", pad_width, ndim)
@@ -111,6 +114,9 @@ def _widths(pad_width: Any, ndim: int) -> Widths:
 def _pairs(name: str, given: Any, ndim: int) -> Widths:
     """One (before, after) pair of ints for each axis."""
     why = "it gives the shape of the result"
+    if _holds_symbols(given):
+        sizes = np.broadcast_to(np.asarray(given, object), (ndim, 2))
+        return tuple([(as_size(a), as_size(b)) for a, b in sizes])
     if isinstance(given, (tuple, list)):
         given = [
             [concrete_array("pad", y, name, why) for y in x]
@@ -132,6 +138,12 @@ def _pairs(name: str, given: Any, ndim: int) -> Widths:
             )
         ) from None
     return tuple((int(a), int(b)) for a, b in wide)
+
+
+def _holds_symbols(given: Any) -> bool:
+    if isinstance(given, (tuple, list)):
+        return any(map(_holds_symbols, given))
+    return type(given) is Dim
 
 
 def _stat_length(given: Any, ndim: int) -> Widths | None:
@@ -336,6 +348,9 @@ def _pad_moved(x: Any, widths: Widths, mode: str, odd: bool) -> Any:
         if a == b == 0:
             continue
         _check_not_empty(n, i)
+        if Dim in (type(n), type(a), type(b)):
+            x = take(x, _symbolic_places(n, a, b, mode, odd), i)
+            continue
         if mode == "edge" or (n == 1 and mode == "reflect"):
             x = take_static(x, np.clip(np.arange(-a, n + b), 0, n - 1), i)
         elif mode == "wrap":
@@ -343,6 +358,38 @@ def _pad_moved(x: Any, widths: Widths, mode: str, odd: bool) -> Any:
         else:
             x = _reflected(x, a, b, i, mode == "symmetric", odd)
     return reshape_to(x, type_of(x).shape)
+
+
+def _symbolic_places(n: Any, before: Any, after: Any, mode: str, odd: bool) -> Any:
+    """Which elements an axis of symbolic size and its margins hold."""
+    if odd and mode in ("reflect", "symmetric"):
+        raise errors.InconclusiveDimensionOperation(
+            errors.explain(
+                "pad", f"an odd reflection needs a number for the size of the axis, not {n}",
+                try_='reflect_type="even"',
+            )
+        )  # fmt: skip
+    place = apply(Iota.of(_INDEX, (n + before + after,), 0, None))
+    place = apply(sub, place, size_as(before, _INDEX))
+    if mode == "edge":
+        last = size_as(n - 1, _INDEX)
+        return apply(max_, apply(min_, place, last), _INDEX.type(0))
+    if mode == "wrap":
+        return _modulo(place, n)
+    symmetric = mode == "symmetric"
+    period = 2 * n if symmetric else max_size(2 * (n - 1), 1)
+    phase = _modulo(place, period)
+    back = apply(sub, size_as(period - symmetric, _INDEX), phase)
+    return apply(select, apply(ge, phase, size_as(n, _INDEX)), phase, back)
+
+
+_INDEX = np.dtype(np.int32)
+
+
+def _modulo(place: Any, n: Any) -> Any:
+    """The rest in [0, n) of a division by n > 0."""
+    size = size_as(n, _INDEX)
+    return apply(rem, apply(add, apply(rem, place, size), size), size)
 
 
 def _reflected(x: Any, before: int, after: int, axis: int, symmetric: bool, odd: bool) -> Any:

@@ -16,6 +16,7 @@ from ..ops.elementwise_binary import and_, div, max_, min_, not_, or_, rem
 from ..ops.reductions import ArgMax, ReduceOr
 from ..ops.sorting import ArgSort, Sort, take_sorted
 from ..structural.arith import add, convert, mul, select, sub
+from ..structural.dim_value import size_as
 from ..structural.shape import Broadcast, ReduceSum, reshape
 from .elementwise import no_out
 from .pieces import moved
@@ -166,8 +167,8 @@ def _by_place(x: Any, q: Any, method: str, skip_nan: bool) -> Any:
         low, weight = _places(broadcast_to_shape(q, shape), count, method)
         last = apply(sub, convert(count, _I32), _I32.type(1))
     else:
-        last = _I32.type(n - 1)
-        low, weight = _places(q, t.dtype.type(n), method)
+        last = size_as(n - 1, _I32)
+        low, weight = _places(q, size_as(n, t.dtype), method)
         low, weight = (broadcast_to_shape(v, shape) for v in (low, weight))
         undefined = apply(ReduceOr.of((axis,)), invalid)
         undefined = apply(Broadcast.of(shape, tuple(range(axis))), undefined)

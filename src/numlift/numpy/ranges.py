@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import operator
 from typing import Any
 
 import numpy as np
 
 from .. import errors
 from ..api.library import library
+from ..core.dims import Dim, as_size, known, max_size
 from ..core.dtypes import is_python_scalar, result_type_of, user_dtype
 from ..core.tracing import EVAL, Tracer, Value, apply, current, type_of
 from ..ops import compare
@@ -18,6 +18,7 @@ from ..ops import elementwise_binary as binary
 from ..ops.shape import Iota
 from ..runtime.transfer import as_array
 from ..structural import arith
+from ..structural.dim_value import size_as
 from ..structural.families import move_batch
 from .creation import placed
 from .util import (
@@ -55,7 +56,7 @@ def _known(x: Any, argument: str) -> Any:
                 errors.explain("arange", f"{argument} must be a number", {argument: x})
             )
         return x[()]
-    if is_python_scalar(x) or isinstance(x, np.generic):
+    if is_python_scalar(x) or isinstance(x, (np.generic, Dim)):
         return x
     raise errors.ArgumentError(
         errors.explain("arange", f"{argument} must be a number", {argument: x})
@@ -110,8 +111,25 @@ def arange(
         raise ZeroDivisionError(
             errors.explain("arange", "step is 0, so the end is never reached", try_="step=1")
         )
-    length = max(0, math.ceil((_exact(end) - _exact(first)) / _exact(delta)))
+    if Dim in (type(first), type(end), type(delta)):
+        length = _symbolic_length(first, end, delta)
+    else:
+        length = max(0, math.ceil((_exact(end) - _exact(first)) / _exact(delta)))
     return placed(_range(length, first, delta, wanted), device, out_sharding)
+
+
+def _symbolic_length(first: Any, end: Any, delta: Any) -> Any:
+    for name, x in (("start", first), ("stop", end), ("step", delta)):
+        if not isinstance(x, (int, np.integer, Dim)):
+            raise errors.ArgumentError(
+                errors.explain(
+                    "arange",
+                    f"{name} must be an integer where another argument is a symbolic size",
+                    {"start": first, "stop": end, "step": delta},
+                    try_="np.arange(n) * step + start",
+                )
+            )
+    return max_size(0, -((first - end) // delta))
 
 
 def _exact(x: Any) -> Any:
@@ -120,6 +138,11 @@ def _exact(x: Any) -> Any:
 
 def _range(length: int, first: Any, delta: Any, dtype: Any) -> Any:
     """first + i * delta for i < length."""
+    if Dim in (type(length), type(first), type(delta)):
+        values = apply(Iota.of(dtype, (length,), 0, None))
+        if type(delta) is Dim or delta != 1:
+            values = apply(arith.mul, values, size_as(delta, dtype))
+        return values if first == 0 else apply(arith.add, values, size_as(first, dtype))
     first, delta = (np.asarray(_exact(x)).astype(dtype)[()] for x in (first, delta))
     if current.get() is EVAL and length <= _HOST_LIMIT:
         with np.errstate(all="ignore"):
@@ -137,7 +160,7 @@ def _first_axis_to(x: Any, axis: int) -> Any:
 
 def _count(num: Any, function: str) -> int:
     try:
-        n = operator.index(num)
+        n = as_size(num)
     except TypeError:
         raise errors.ArgumentError(
             errors.explain(function, "num must be an int known while tracing", {"num": num})
@@ -210,7 +233,7 @@ def _linspace(
     axis = check_axis("linspace", axis, t.ndim + 1)
     div = num - 1 if endpoint else num
     if div > 0:
-        step = apply(binary.div, apply(arith.sub, y, x), t.dtype.type(div))
+        step = apply(binary.div, apply(arith.sub, y, x), size_as(div, t.dtype))
     else:
         step = apply(arith.mul, apply(arith.sub, y, x), t.dtype.type(np.nan))
     samples = _spaced(x, y, num, div, endpoint, real)
@@ -226,13 +249,13 @@ def _spaced(x: Any, y: Any, num: int, div: int, endpoint: bool, real: Any) -> An
     t = type_of(x)
     shape = (num, *t.shape)
     i = apply(Iota.of(real, shape, 0, None))
-    part = apply(binary.div, i, real.type(max(div, 1)))
+    part = apply(binary.div, i, size_as(max_size(div, 1), real))
     rest = apply(arith.sub, real.type(1), part)
     x, y = (broadcast_to_shape(expand(v, (0,)), shape) for v in (x, y))
     part, rest = arith.convert(part, t.dtype), arith.convert(rest, t.dtype)
     mixed = apply(arith.add, apply(arith.mul, x, rest), apply(arith.mul, y, part))
-    if endpoint and num > 1:
-        last = apply(compare.eq, i, real.type(div))
+    if endpoint and known(num, 2) > 1:
+        last = apply(compare.eq, i, size_as(div, real))
         mixed = apply(arith.select, last, mixed, y)
     return mixed
 

@@ -11,6 +11,7 @@ from ..ops import reductions as ops
 from ..ops.elementwise import abs_, sqrt, square
 from ..ops.elementwise_binary import div, max_, min_
 from ..structural.arith import add, mul, sub
+from ..structural.dim_value import size_as
 from ..structural.shape import ReduceSum
 from .elementwise import no_out
 from .logic import truth
@@ -517,7 +518,7 @@ def _average(a: Any, weights: Any, axis: Any, returned: bool, keepdims: bool) ->
     if weights is None:
         x, dtype = wide_float(x, None)
         result = as_dtype(mean_over("average", x, axes, None, keepdims), dtype)
-        count = dtype.type(size_over(x, axes))
+        count = size_as(size_over(x, axes), dtype)
         return (result, broadcast_to_shape(count, type_of(result).shape)) if returned else result
     x, w = promote(x, as_value(weights, "average", "weights"))
     shape = type_of(x).shape

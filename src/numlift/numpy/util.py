@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import config, errors
+from ..core.dims import Dim
 from ..core.dtypes import result_type_of
 from ..core.integers import check_integer
 from ..core.tracing import Value, apply, type_of
@@ -84,7 +85,7 @@ def _concatenate(rows: list[Any]) -> Any:
 def _holds_values(x: Any) -> bool:
     if isinstance(x, (list, tuple)):
         return any(_holds_values(y) for y in x)
-    return isinstance(x, Value)
+    return isinstance(x, (Value, Dim))
 
 
 def _has_numpy(x: Any) -> bool:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core.dims import known, max_size
 from ..core.types import ArrayType, array_type, dtype_kind
 from .dot import bit_width, convert, storage_dtypes
 from .precision import precision_text
@@ -105,7 +106,7 @@ def _real(op: Any, ctx: Any, x: Named, y: Named, shape: tuple[int, ...], dtype: 
     x = transposed(ctx, x, (lhs[0], *lhs[2:], lhs[1]))
     y = transposed(ctx, y, (*rhs[2:], rhs[1], rhs[0]))
     groups = op.feature_groups
-    if op.batch_groups > 1:
+    if known(op.batch_groups, 2) > 1:
         x, groups = _batch_to_features(ctx, x, op.batch_groups), op.batch_groups
     window = Window(op.strides, op.padding, op.lhs_dilation, op.rhs_dilation, groups)
     x, window = _padded(ctx, x, window)
@@ -149,7 +150,7 @@ def _batch_to_features(ctx: Any, x: Named, groups: int) -> Named:
 
 def _padded(ctx: Any, x: Named, window: Window) -> tuple[Named, Window]:
     """Crop explicitly, and dilate float64 explicitly: the fast kernel does neither."""
-    dilate = x.type.dtype == np.dtype("f8") or window.feature_groups > 1
+    dilate = x.type.dtype == np.dtype("f8") or known(window.feature_groups, 2) > 1
     low, high, inner, padding, dilation = [0], [0], [0], [], []
     for (before, after), d in zip(window.padding, window.lhs_dilation, strict=True):
         expand = d > 1 and dilate
@@ -168,7 +169,7 @@ def _padded(ctx: Any, x: Named, window: Window) -> tuple[Named, Window]:
 def pad(ctx: Any, x: Named, low: list[int], high: list[int], inner: list[int]) -> Named:
     """`x` with zeros around and between its elements."""
     shape = tuple(
-        n + max(n - 1, 0) * i + a + b
+        n + max_size(n - 1, 0) * i + a + b
         for n, a, b, i in zip(x.type.shape, low, high, inner, strict=True)
     )
     t, scalar = array_type(shape, x.type.dtype), array_type((), x.type.dtype)
@@ -185,9 +186,9 @@ def pad(ctx: Any, x: Named, low: list[int], high: list[int], inner: list[int]) -
 def _is_depthwise(kernel: tuple[int, ...], window: Window) -> bool:
     """One input feature a group, a small kernel: better as a sum of shifted products."""
     return (
-        window.feature_groups > 1
+        known(window.feature_groups, 2) > 1
         and kernel[-2] == 1
-        and math.prod(kernel[:-2]) <= _MOST_TAPS
+        and known(math.prod(kernel[:-2]), _MOST_TAPS + 1) <= _MOST_TAPS
         and all(d == 1 for d in window.lhs_dilation)
     )
 

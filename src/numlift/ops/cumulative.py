@@ -14,15 +14,17 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import errors
+from ..core.dims import known
 from ..core.op import Op
 from ..core.staging import trace_to_graph
 from ..core.tracing import apply, type_of
 from ..core.types import ArrayType, array_type
 from ..sharding import rules
-from ..structural.arith import add, convert, mul, select, sub
+from ..structural.arith import add, convert, imag, mul, real, select, sub
 from ..structural.families import batch_first, check_kind, is_linear
-from .compare import eq, gt, lt
+from .compare import eq
 from .elementwise import exp, is_finite, log
+from .elementwise_binary import max_, min_
 from .identities import accumulator, highest, lowest
 from .scan_lowering import inclusive_scan
 from .shape import Pad
@@ -160,7 +162,7 @@ class MonoidScan(Scan):
         wide = array_type(out.shape, accumulator(out.dtype)) if self.widens else out
         x = ctx.convert(operands[0], types[0], wide)
         n = out.shape[self.axis]
-        if 4 < n <= _SHORT and out.size:
+        if 4 < known(n, 0) <= _SHORT and out.size and out.kind != "c":
             x = self._windowed(ctx, x, wide)
         else:
             (x,) = inclusive_scan(
@@ -230,8 +232,16 @@ class CumProd(MonoidScan):
 class _Extreme(MonoidScan):
     """cummax and cummin: the tangent comes from the element chosen; two equal ones share it."""
 
-    accepts = "biuf"
-    better: ClassVar[Any] = None
+    accepts = "biufc"
+    choice: ClassVar[Any] = None
+    """Max or min of two elements; of complex ones, by real, then imaginary part."""
+
+    def _combine(
+        self, ctx: Any, first: Sequence[str], then: Sequence[str], type_: ArrayType
+    ) -> list[str]:
+        if type_.kind != "c":
+            return super()._combine(ctx, first, then, type_)
+        return [self.choice.lower(ctx, [first[0], then[0]], (type_, type_), (type_,))]
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         (x,), (dx,) = primals, tangents
@@ -241,9 +251,9 @@ class _Extreme(MonoidScan):
         dtype = type_of(y).dtype
         # NaN before the first element: no comparison holds, so the first one is always chosen.
         before = shift(y, self.axis, np.nan, self.reverse)
-        kept = convert(apply(self.better, before, x), dtype)
+        kept = convert(apply(eq, before, y), dtype)
         half = apply(mul, convert(apply(eq, before, x), dtype), dtype.type(0.5))
-        share = apply(add, kept, half)
+        share = apply(sub, kept, half)
         own = apply(sub, dtype.type(1), share)
         step = Recurrence.of(self.axis, self.reverse)
         return y, apply(step, share, apply(mul, dx, own))
@@ -254,7 +264,7 @@ class CumMax(_Extreme):
 
     name = "cummax"
     hlo = "stablehlo.maximum"
-    better = gt
+    choice = max_
 
     def identity(self, dtype: Any) -> Any:
         return lowest(dtype)
@@ -265,7 +275,7 @@ class CumMin(_Extreme):
 
     name = "cummin"
     hlo = "stablehlo.minimum"
-    better = lt
+    choice = min_
 
     def identity(self, dtype: Any) -> Any:
         return highest(dtype)
@@ -275,7 +285,7 @@ class CumLogSumExp(Scan):
     """y_i = log(exp(x_0) + ... + exp(x_i)), without overflow."""
 
     name = "cumlogsumexp"
-    accepts = "f"
+    accepts = "fc"
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         (x,), (dx,) = primals, tangents
@@ -296,19 +306,30 @@ class CumLogSumExp(Scan):
 
 def finite_or_zero(x: Any) -> Any:
     """`x` where it is finite, else 0."""
-    return apply(select, apply(is_finite, x), type_of(x).dtype.type(0), x)
+    t = type_of(x)
+    zero = t.dtype.type(0)
+    if t.kind != "c":
+        return apply(select, apply(is_finite, x), zero, x)
+    x = apply(select, apply(is_finite, apply(real, x)), zero, x)
+    return apply(select, apply(is_finite, apply(imag, x)), zero, x)
 
 
 @lru_cache(maxsize=256)
 def _log_sum_graph(op: CumLogSumExp, type_: ArrayType) -> Any:
-    """m + log(s), where m is the running maximum and s the sum of exp(x - m), rescaled."""
+    """m + log(s), where m is the running maximum and s the sum of exp(x - m), rescaled.
+
+    For complex x, m is the maximum of the real parts.
+    """
 
     def compute(x: Any) -> list[Any]:
-        highest_yet = apply(CumMax.of(op.axis, op.reverse), x)
+        highest_yet = apply(CumMax.of(op.axis, op.reverse), apply(real, x) if is_complex else x)
         top = finite_or_zero(highest_yet)
         before = shift(highest_yet, op.axis, -np.inf, op.reverse)
         keep = apply(exp, apply(sub, before, top))
+        if is_complex:
+            keep, top = convert(keep, type_.dtype), convert(top, type_.dtype)
         total = apply(Recurrence.of(op.axis, op.reverse), keep, apply(exp, apply(sub, x, top)))
         return [apply(add, top, apply(log, total))]
 
+    is_complex = type_.kind == "c"
     return trace_to_graph(compute, [type_.update(sharding=None)], name="cumlogsumexp")[0]

@@ -318,7 +318,7 @@ def per_entry(ctx: Any, values: Sequence[int], t: ArrayType) -> str:
     if len(set(values)) == 1 or not t.ndim:
         return ctx.full(values[0], t)
     row = array_type((len(values),), t.dtype)
-    return ctx.broadcast(ctx.array(np.asarray(values, t.dtype)), row, t, (t.ndim - 1,))
+    return ctx.broadcast(ctx.integers(values, row), row, t, (t.ndim - 1,))
 
 
 def wrapped(ctx: Any, name: str, t: ArrayType, extents: Sequence[int]) -> str:

@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..core.dims import Dim
 from ..core.tracing import apply, type_of
 from ..core.types import ArrayType, array_type
-from ..structural.arith import neg, sub
+from ..structural.arith import mul, neg, sub
 from ..structural.families import is_linear
 from ..structural.shape import broadcast
 from .linalg_calls import (
     MatrixOp,
     adjoint,
+    identity,
     info_of,
     lapack,
     option,
@@ -24,6 +26,7 @@ from .linalg_calls import (
     times,
     transposed,
     triangle,
+    triangle_text,
 )
 
 _HALF = 0.5
@@ -49,6 +52,10 @@ class Cholesky(MatrixOp):
         inner = solve_triangle(low, tangents[0], True)
         inner = adjoint(solve_triangle(low, adjoint(inner), True))
         t = type_of(inner)
+        if type(t.shape[-1]) is Dim:
+            one = broadcast(identity(t.shape[-1], t.dtype), t.shape, (t.ndim - 2, t.ndim - 1))
+            half = apply(mul, times(inner, one), t.dtype.type(_HALF))
+            return low, product(low, apply(sub, triangle(inner, True), half))
         half = np.tril(np.ones(t.shape[-2:]), -1) + _HALF * np.eye(t.shape[-1])
         factor = broadcast(half.astype(t.dtype), t.shape, (t.ndim - 2, t.ndim - 1), t.sharding)
         return low, product(low, times(inner, factor))
@@ -68,10 +75,11 @@ class Cholesky(MatrixOp):
 
 
 def _lower_part(ctx: Any, x: str, t: ArrayType) -> str:
-    mask = np.tri(*t.shape[-2:], dtype=np.bool_)
     wide = array_type(t.shape, np.bool_)
-    core = array_type(mask.shape, np.bool_)
-    which = ctx.broadcast(ctx.array(mask), core, wide, (t.ndim - 2, t.ndim - 1))
+    core = array_type(t.shape[-2:], np.bool_)
+    which = ctx.broadcast(
+        triangle_text(ctx, core.shape, True), core, wide, (t.ndim - 2, t.ndim - 1)
+    )
     return str(ctx.emit(f"stablehlo.select {which}, {x}, {ctx.full(0, t)} : {wide.mlir}, {t.mlir}"))
 
 

@@ -8,17 +8,19 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import errors
+from ..core.dims import Dim, min_size
 from ..core.op import Op
 from ..core.tracing import apply, type_of
 from ..core.types import ArrayType, array_type
 from ..sharding import rules
-from ..structural.arith import conj, mul, select
+from ..structural.arith import conj, convert, mul, select, sub
 from ..structural.families import batch_first, check_same_dtype
 from ..structural.shape import Broadcast, Transpose, broadcast, reshape
-from .compare import eq
+from .compare import eq, ge, le
 from .dot import DotGeneral
 from .elementwise_binary import div
 from .precision import Precision
+from .shape import Iota
 from .slicing import Slice
 
 I32 = np.dtype(np.int32)
@@ -228,8 +230,37 @@ def masked(x: Any, mask: np.ndarray) -> Any:
     return apply(select, which, t.dtype.type(0), x)
 
 
+def triangle_text(ctx: Any, shape: tuple[Any, ...], lower: bool) -> str:
+    """Which elements of a matrix lie in the lower or upper triangle, as a StableHLO operand."""
+    if not any(type(n) is Dim for n in shape):
+        mask = np.tri(*shape, dtype=np.bool_) if lower else np.triu(np.ones(shape, np.bool_))
+        return str(ctx.array(mask))
+    t, flags = array_type(shape, np.int32).mlir, array_type(shape, np.bool_).mlir
+    row, column = (ctx.emit(f"stablehlo.iota dim = {i} : {t}") for i in range(2))
+    sign = "LE" if lower else "GE"
+    return str(
+        ctx.emit(f"stablehlo.compare {sign}, {column}, {row}, SIGNED : ({t}, {t}) -> {flags}")
+    )
+
+
+def _symbolic_triangle(shape: tuple[Any, ...], lower: bool, k: int) -> Any:
+    row, column = (apply(Iota.of(np.dtype(np.int32), shape, i, None)) for i in range(2))
+    return apply(le if lower else ge, apply(sub, column, np.int32(k)), row)
+
+
+def identity(n: Any, dtype: Any) -> Any:
+    """The identity matrix."""
+    if type(n) is not Dim:
+        return np.eye(n, dtype=dtype)
+    row, column = (apply(Iota.of(np.dtype(np.int32), (n, n), i, None)) for i in range(2))
+    return convert(apply(eq, column, row), np.dtype(dtype))
+
+
 def triangle(x: Any, lower: bool, k: int = 0) -> Any:
     """The lower triangle up to diagonal k, or the upper one from it."""
+    shape = type_of(x).shape[-2:]
+    if any(type(n) is Dim for n in shape):
+        return masked(x, _symbolic_triangle(shape, lower, k))
     ones = np.ones(type_of(x).shape[-2:], np.bool_)
     return masked(x, np.tril(ones, k) if lower else np.triu(ones, k))
 
@@ -238,7 +269,7 @@ def diagonal(x: Any) -> Any:
     """Main diagonals, as vectors."""
     t = type_of(x)
     *batch, n, m = t.shape
-    k = min(n, m)
+    k = min_size(n, m)
     flat = reshape(x, (*batch, n * m), t.sharding and _vectors(t))
     stop = (k - 1) * (m + 1) + 1 if k else 0
     nb = len(batch)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..core.dims import max_size, min_size
 from ..core.tracing import apply, type_of
 from ..core.types import ArrayType, array_type
 from ..sharding import rules
@@ -23,6 +24,7 @@ from .linalg_calls import (
     MatrixOp,
     adjoint,
     diagonal,
+    identity,
     info_of,
     lapack,
     or_nan,
@@ -31,6 +33,7 @@ from .linalg_calls import (
     times,
     transposed,
     triangle,
+    triangle_text,
 )
 from .shape import Concatenate
 from .slicing import Slice
@@ -63,7 +66,7 @@ def take_rows(x: Any, order: Any) -> Any:
 def permutation_text(ctx: Any, pivots: str, t: ArrayType, out: ArrayType) -> str:
     """The permutation that row swaps (pivots from 0) make: a loop over the swaps."""
     count, size = t.shape[-1], out.shape[-1]
-    lines = t.size // count if count else out.size // max(size, 1)
+    lines = t.size // count if count else out.size // max_size(size, 1)
     flat, wide = array_type((lines, count), I32), array_type((lines, size), I32)
     one, scalar = array_type((lines, 1), I32), array_type((), I32)
     flag = array_type((lines, size), np.bool_)
@@ -152,14 +155,14 @@ class Lu(MatrixOp):
 
     def cores(self, *types: ArrayType) -> Any:
         m, n = types[0].shape[-2:]
-        return [((m, n), types[0].dtype), ((min(m, n),), I32), ((m,), I32)]
+        return [((m, n), types[0].dtype), ((min_size(m, n),), I32), ((m,), I32)]
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         """With F = L^-1 dA U^-1 of the leading square part: dL = L tril(F, -1), dU = triu(F) U."""
         lu, pivots, order = apply(self, primals[0])
         da = take_rows(tangents[0], order)
         m, n = type_of(lu).shape[-2:]
-        k = min(m, n)
+        k = min_size(m, n)
         head, d_head = part(lu, (0, k), (0, k)), part(da, (0, k), (0, k))
         low, up = unit_lower(head), triangle(head, False)
         inner = solve_triangle(head, d_head, True, unit=True)
@@ -194,7 +197,7 @@ class Lu(MatrixOp):
 def unit_lower(x: Any) -> Any:
     """The part of square matrices below the diagonal, with ones on it."""
     t = type_of(x)
-    one = np.eye(t.shape[-1], dtype=t.dtype)
+    one = identity(t.shape[-1], t.dtype)
     eye = broadcast(one, t.shape, (t.ndim - 2, t.ndim - 1), t.sharding)
     return apply(add, triangle(x, True, -1), eye)
 
@@ -339,7 +342,7 @@ class Qr(MatrixOp):
 
     def cores(self, *types: ArrayType) -> Any:
         m, n = types[0].shape[-2:]
-        k = m if self.full else min(m, n)
+        k = m if self.full else min_size(m, n)
         return [((m, k), types[0].dtype), ((k, n), types[0].dtype)]
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -350,7 +353,7 @@ class Qr(MatrixOp):
                 "the columns of Q beyond those of a are not determined by it", "mode='reduced'"
             )
         q, r = apply(self, a)
-        k = min(m, n)
+        k = min_size(m, n)
         up = part(r, (0, k), (0, k))
         moved = solve_triangle(up, part(da, (0, m), (0, k)), False, left=False)
         inner = product(adjoint(q), moved)
@@ -370,12 +373,12 @@ class Qr(MatrixOp):
         self.refuse_platform(ctx)
         (x,), (q, r) = types, outs
         m, n = x.shape[-2:]
-        k = min(m, n)
+        k = min_size(m, n)
         tau = array_type((*x.shape[:-2], k), x.dtype)
         if not x.size:
             return lapack(ctx, "geqrf", [(operands[0], x, True)], [(q, True), (r, True)])
         found, taus = lapack(ctx, "geqrf", [(operands[0], x, True)], [(x, True), (tau, False)])
-        basis = array_type((*x.shape[:-1], min(q.shape[-1], n)), x.dtype)
+        basis = array_type((*x.shape[:-1], min_size(q.shape[-1], n)), x.dtype)
         start = _window(ctx, found, x, basis)
         if q.shape[-1] > n:
             start = ctx.emit(
@@ -394,9 +397,7 @@ def _imaginary_diagonal(x: Any) -> Any:
     entries = apply(imag, diagonal(x))
     entries = apply(complex_of, apply(sub, entries, entries), entries)
     t = type_of(x)
-    mask = broadcast(
-        np.eye(t.shape[-1], dtype=t.dtype), t.shape, (t.ndim - 2, t.ndim - 1), t.sharding
-    )
+    mask = broadcast(identity(t.shape[-1], t.dtype), t.shape, (t.ndim - 2, t.ndim - 1), t.sharding)
     return times(rows(entries, x), mask)
 
 
@@ -408,7 +409,8 @@ def _window(ctx: Any, x: str, t: ArrayType, out: ArrayType) -> str:
 
 
 def _upper_part(ctx: Any, x: str, t: ArrayType) -> str:
-    mask = np.triu(np.ones(t.shape[-2:], np.bool_))
-    wide, core = array_type(t.shape, np.bool_), array_type(mask.shape, np.bool_)
-    which = ctx.broadcast(ctx.array(mask), core, wide, (t.ndim - 2, t.ndim - 1))
+    wide, core = array_type(t.shape, np.bool_), array_type(t.shape[-2:], np.bool_)
+    which = ctx.broadcast(
+        triangle_text(ctx, core.shape, False), core, wide, (t.ndim - 2, t.ndim - 1)
+    )
     return str(ctx.emit(f"stablehlo.select {which}, {x}, {ctx.full(0, t)} : {wide.mlir}, {t.mlir}"))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.dims import min_size
 from ..core.tracing import apply, type_of
 from ..core.types import ArrayType, array_type
 from ..structural.arith import (
@@ -30,6 +31,7 @@ from .linalg_calls import (
     columns,
     conjugated,
     diagonal,
+    identity,
     info_of,
     lapack,
     masked,
@@ -90,7 +92,7 @@ class Svd(MatrixOp):
 
     def cores(self, *types: ArrayType) -> Any:
         (m, n), dtype = types[0].shape[-2:], types[0].dtype
-        k = min(m, n)
+        k = min_size(m, n)
         values = ((k,), real_dtype(dtype))
         if not self.vectors:
             return [values]
@@ -117,7 +119,7 @@ class Svd(MatrixOp):
         self.refuse_platform(ctx)
         (x,), s = types, outs[0]
         batch, (m, n) = x.shape[:-2], x.shape[-2:]
-        k = min(m, n)
+        k = min_size(m, n)
         p, q = (m, n) if self.full else (k, k)
         u, vh = array_type((*batch, m, p), x.dtype), array_type((*batch, q, n), x.dtype)
         mode = ("A" if self.full else "S") if self.vectors else "N"
@@ -138,7 +140,7 @@ def _turned(a: Any, da: Any, s: Any, u: Any, vh: Any, inner: Any) -> tuple[Any, 
     subspaces only."""
     t = type_of(a)
     m, n = t.shape[-2:]
-    k = min(m, n)
+    k = min_size(m, n)
     wide = convert(s, t.dtype)
     across, down = columns(wide, inner), rows(wide, inner)
     squares = apply(mul, apply(sub, across, down), apply(add, across, down))
@@ -165,7 +167,7 @@ def _phases(inner: Any, back: Any, inverse: Any) -> Any:
     """Diagonal part of U^H dU: the imaginary part of the diagonal of U^H da V, over s."""
     half = type_of(inner).dtype.type(0.5)
     odd = times(apply(mul, apply(sub, inner, back), half), rows(inverse, inner))
-    return masked(odd, np.eye(type_of(odd).shape[-1], dtype=np.bool_))
+    return masked(odd, identity(type_of(odd).shape[-1], np.bool_))
 
 
 class Eig(MatrixOp):

@@ -75,6 +75,12 @@ def emit_less(ctx: Any, i: str, limit: str) -> str:
     return ctx.emit(f"stablehlo.compare LT, {i}, {limit}, SIGNED : ({t}, {t}) -> {FLAG.mlir}")
 
 
+def emit_equal(ctx: Any, i: str, j: str) -> str:
+    """Whether i == j, for int32 scalars."""
+    t = INDEX.mlir
+    return ctx.emit(f"stablehlo.compare EQ, {i}, {j}, SIGNED : ({t}, {t}) -> {FLAG.mlir}")
+
+
 def emit_add(ctx: Any, i: str, step: int) -> str:
     """i + step, for an int32 scalar."""
     return ctx.emit(f"stablehlo.add {i}, {ctx.full(step, INDEX)} : {INDEX.mlir}")

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import errors
+from ..core.dims import known
 from ..core.op import Op
 from ..core.tracing import apply, type_of
 from ..core.types import ArrayType, array_type
@@ -331,7 +332,7 @@ class ArgExtreme(Op):
         wide = array_type(x.shape, accumulator(x.dtype) if x.dtype.itemsize == 1 else x.dtype)
         name = ctx.convert(operands[0], x, wide)
         last = self.axis == x.ndim - 1
-        if ctx.platform == "cpu" and last and x.shape[-1] >= _LONG and out.size:
+        if ctx.platform == "cpu" and last and known(x.shape[-1], 0) >= _LONG and out.size:
             place = self._blocked(ctx, name, wide, out)
         else:
             place = self._first(ctx, name, wide, self.axis)
@@ -404,7 +405,7 @@ _LONG = 256
 
 
 def _index_dtype(n: int) -> Any:
-    return np.dtype(np.int32 if n < 2**31 else np.int64)
+    return np.dtype(np.int32 if known(n, 0) < 2**31 else np.int64)
 
 
 def _block_width(n: int) -> int:

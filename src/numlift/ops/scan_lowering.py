@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.dims import Dim, known
 from ..core.types import ArrayType, array_type
 
 Combine = Callable[[Any, Sequence[str], Sequence[str], ArrayType], list[str]]
@@ -45,7 +46,7 @@ def inclusive_scan(
     """
     shape = type_.shape
     n = shape[axis]
-    if n <= 1 or type_.size == 0:
+    if known(n, 2) <= 1 or type_.size == 0:
         return list(operands)
     names = list(operands)
     if reverse:
@@ -53,7 +54,7 @@ def inclusive_scan(
     before, after = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
     flat = array_type((before, n, after), type_.dtype)
     names = [_reshape(ctx, x, type_, flat) for x in names]
-    if ctx.platform == "cpu" and n > _FEW:
+    if type(n) is Dim or (ctx.platform == "cpu" and n > _FEW):
         names = _blocked(ctx, combine, identity, names, flat)
     else:
         names = _log_steps(ctx, combine, identity, names, flat)
@@ -66,9 +67,10 @@ def inclusive_scan(
 def block_length(n: int, row: int) -> int:
     """How many elements of an axis of size n a block holds, if one step handles `row` lines.
 
-    A length that divides n is preferred, because then nothing has to be padded.
+    A length that divides n is preferred, because then nothing has to be padded. A symbolic axis is
+    one block.
     """
-    if row >= 1024 or n <= 16:
+    if type(n) is Dim or known(row, 1024) >= 1024 or n <= 16:
         return n
     longest = min(n, max(8, min(_LONGEST_BLOCK, math.isqrt(n * row))))
     for length in range(longest, longest // 2, -1):

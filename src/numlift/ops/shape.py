@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..core.dims import max_size
 from ..core.op import Op
 from ..core.tracing import apply, type_of
 from ..core.types import ArrayType, array_type
@@ -220,7 +221,7 @@ class Pad(Op):
             )
         shape = []
         for i, (n, (low, high, interior)) in enumerate(zip(x.shape, config, strict=True)):
-            size = low + high + n + max(n - 1, 0) * interior
+            size = low + high + n + max_size(n - 1, 0) * interior
             if interior < 0 or size < 0:
                 rule = (
                     f"interior padding of axis {i} is negative"
@@ -266,12 +267,15 @@ class Pad(Op):
         lows = [low for low, _, _ in self.config]
         highs = [high for _, high, _ in self.config]
         if any(n < 0 for n in lows) or any(n < 0 for n in highs):
-            undo = tuple((max(-low, 0), max(-high, 0), 0) for low, high in zip(lows, highs))
+            undo = tuple(
+                (max_size(-low, 0), max_size(-high, 0), 0) for low, high in zip(lows, highs)
+            )
             ct = apply(Pad.of(undo), ct, type_of(ct).dtype.type(0))
-        starts = tuple(max(low, 0) for low in lows)
+        starts = tuple(max_size(low, 0) for low in lows)
         strides = tuple(interior + 1 for _, _, interior in self.config)
         limits = tuple(
-            s + n + max(n - 1, 0) * (k - 1) for s, n, k in zip(starts, shape, strides, strict=True)
+            s + n + max_size(n - 1, 0) * (k - 1)
+            for s, n, k in zip(starts, shape, strides, strict=True)
         )
         return apply(
             Slice.of(starts, limits, None if all(k == 1 for k in strides) else strides), ct

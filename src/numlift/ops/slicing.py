@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..core.dims import max_size, min_size
 from ..core.op import Op
 from ..core.tracing import apply, type_of
 from ..core.types import ArrayType, array_type
@@ -88,7 +89,7 @@ class Slice(Structural):
         strides = self.strides or (1,) * len(shape)
         config = []
         for a, k, n, m in zip(self.starts, strides, shape, out.shape, strict=True):
-            config.append((a, n - a - (m + max(m - 1, 0) * (k - 1)), k - 1))
+            config.append((a, n - a - (m + max_size(m - 1, 0) * (k - 1)), k - 1))
         return (apply(_moves["pad"](tuple(config)), ct, out.dtype.type(0)),)
 
     def vmap(self, size: int, args: Sequence[Any], dims: Sequence[int | None]) -> tuple[Any, Any]:
@@ -272,7 +273,7 @@ class DynamicSlice(Structural):
         numbers = GatherDimensionNumbers(
             offset, shifted(self.drop), tuple([i + 1 for i in moving]), (0,), (0,)
         )
-        x, sizes = batch_first(x, dx, size), (min(1, size), *sizes)
+        x, sizes = batch_first(x, dx, size), (min_size(1, size), *sizes)
         return apply(gather(numbers, sizes, CLIP, None, True, True, self.wrap), x, rows), 0
 
     def physical(self, *types: ArrayType) -> Op:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..core.dims import known
 from ..core.op import Op
 from ..core.tracing import apply, type_of
 from ..core.types import ArrayType, array_type
@@ -40,7 +41,7 @@ def check_sorted_axis(op: Op, x: ArrayType, axis: int) -> None:
                 try_=f"an axis from 0 to {x.ndim - 1}" if x.ndim else "x.reshape(1)",
             )
         )
-    if x.shape[axis] >= 2**31:
+    if known(x.shape[axis], 0) >= 2**31:
         raise errors.ShapeError(
             errors.explain(op.name, f"axis {axis} has more than 2**31 - 1 elements", {"operand": x})
         )
@@ -146,7 +147,7 @@ class Sort(Op):
         return apply(Sort.of(self.axis + 1, self.num_keys), *moved), [0] * len(moved)
 
     def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> list[str]:
-        if types[0].shape[self.axis] < 2 or not types[0].size:
+        if known(types[0].shape[self.axis], 2) < 2 or not types[0].size:
             return operands
         if len(operands) == 1 and types[0].kind != "c":
             return [sort_one(ctx, operands[0], types[0], self.axis)]

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.dims import Dim, known
 from ..core.types import ArrayType, array_type
 
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
@@ -88,7 +89,10 @@ def counters(ctx: Any, batch: int, t: ArrayType) -> tuple[str, str]:
     Sums of iotas rather than a reshaped iota: elementwise, so a sharded array needs no exchange.
     """
     shape = t.shape[batch:]
-    big = math.prod(shape) > 2**32
+    size = math.prod(shape)
+    big = known(size, 0) > 2**32
+    if type(size) is Dim:  # in the program, so that a size above what fits is refused
+        ctx.full(size, array_type((), np.int64))
     wide = array_type(t.shape, _U64 if big else _U32)
     total, stride = None, 1
     for axis in reversed(range(len(shape))):

@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from ..core.dims import max_size
 from ..core.types import ArrayType, array_type
 
 MOST_SLICES = 64
@@ -39,7 +40,7 @@ class Window(NamedTuple):
     def padded_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
         """Shape after dilation and padding; never negative."""
         return tuple(
-            max(0, ((n - 1) * b + 1 if n else 0) + low + high)
+            max_size(0, ((n - 1) * b + 1 if n else 0) + low + high)
             for n, (low, high), b in zip(shape, self.padding, self.base_dilation, strict=True)
         )
 
@@ -135,7 +136,7 @@ def unpad(ctx: Any, x: str, padded: ArrayType, out: ArrayType, window: Window) -
     lows = [p[0] for p in window.padding]
     highs = [p[1] for p in window.padding]
     if any(n < 0 for n in lows + highs):
-        low, high = ([max(-n, 0) for n in ns] for ns in (lows, highs))
+        low, high = ([max_size(-n, 0) for n in ns] for ns in (lows, highs))
         shape = tuple(n + a + b for n, a, b in zip(padded.shape, low, high, strict=True))
         grown, scalar = array_type(shape, padded.dtype), array_type((), padded.dtype)
         zero = ctx.full(0, scalar)
@@ -145,7 +146,7 @@ def unpad(ctx: Any, x: str, padded: ArrayType, out: ArrayType, window: Window) -
         )
         padded = grown
     parts = [
-        f"{max(a, 0)}:{max(a, 0) + ((n - 1) * b + 1 if n else 0)}:{b}"
+        f"{max_size(a, 0)}:{max_size(a, 0) + ((n - 1) * b + 1 if n else 0)}:{b}"
         for a, n, b in zip(lows, out.shape, window.base_dilation, strict=True)
     ]
     return ctx.emit(f"stablehlo.slice {x} [{', '.join(parts)}] : ({padded.mlir}) -> {out.mlir}")

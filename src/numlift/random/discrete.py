@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import errors, lax
 from ..api.library import library
+from ..core.dims import known
 from ..core.dtypes import python_scalar_dtype
 from ..core.tracing import type_of
 from ..core.types import dtype_kind
@@ -295,7 +296,7 @@ def shuffle(key: Any, x: Any, axis: int) -> Any:
     survives; rounds are added until n**3 is below the number of all words.
     """
     t = type_of(x)
-    rounds = math.ceil(3 * math.log(max(1, t.size)) / math.log(2**32 - 1))
+    rounds = math.ceil(3 * math.log(max(1, known(t.size, 2**31))) / math.log(2**32 - 1))
     for _ in range(rounds):
         key, subkey = keys_of(key, 2)
         words = draw_bits(subkey, t.shape, 32)

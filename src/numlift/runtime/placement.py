@@ -95,9 +95,7 @@ def _build(type: ArrayType, sharding: Sharding, committed: bool) -> Placement:
     made.xla_sharding = xla_sharding(sharding, physical.ndim)
     # arrays have numbers for sizes: a type with symbolic ones is only traced
     symbolic = any(isinstance(d, Dim) for d in physical.shape)
-    made.handler = (
-        None if symbolic else xla.result_handler(physical, made.xla_sharding, committed)
-    )
+    made.handler = None if symbolic else xla.result_handler(physical, made.xla_sharding, committed)
     made.device_list = made.xla_sharding.device_list
     made.local_devices = list(local_devices(sharding))
     made.single = len(sharding.device_order) == 1

@@ -11,6 +11,7 @@ from ..core.dtypes import python_scalar_dtype
 from ..core.op import Op
 from ..core.tracing import apply
 from ..core.types import ArrayType, array_type
+from .arith import convert
 
 
 class DimValue(Op):
@@ -37,3 +38,8 @@ class DimValue(Op):
 def dim_value(dim: Dim) -> Any:
     """The array that stands for a size."""
     return apply(DimValue.of(dim))
+
+
+def size_as(n: Any, dtype: Any) -> Any:
+    """A size as a number of this dtype: a NumPy scalar, or an array if the size is symbolic."""
+    return convert(dim_value(n), dtype) if type(n) is Dim else dtype.type(n)

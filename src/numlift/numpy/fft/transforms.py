@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import operator
 from typing import Any
 
 import numpy as np
 
 from ... import errors
 from ...api.library import library
+from ...core.dims import as_size
 from ...core.tracing import apply, type_of
 from ...ops.fft import Fft, FftType, as_complex, half
 from ...ops.shape import Pad
@@ -73,7 +73,7 @@ def _transform(
     function: str, x: Any, kind: FftType, lengths: tuple[int, ...], axes: tuple[int, ...], norm: Any
 ) -> Any:
     """The transform over distinct axes; `lengths` are those of the real side."""
-    if min(lengths, default=1) < 1:
+    if any(n < 1 for n in lengths):
         raise errors.ValueArgumentError(
             errors.explain(
                 function, f"the lengths of the transform must be positive, not {lengths}",
@@ -107,7 +107,7 @@ def _one(function: str, a: Any, kind: FftType, n: int | None, axis: int, norm: A
     size = type_of(x).shape[axis]
     if n is None:
         n = 2 * (size - 1) if kind is IRFFT else size
-    return _transform(function, x, kind, (operator.index(n),), (axis,), norm)
+    return _transform(function, x, kind, (as_size(n),), (axis,), norm)
 
 
 def _many(function: str, a: Any, kind: FftType, s: Any, axes: Any, norm: Any) -> Any:

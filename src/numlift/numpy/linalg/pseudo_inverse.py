@@ -9,12 +9,14 @@ import numpy as np
 from ... import errors
 from ...api.custom import custom_jvp
 from ...api.library import library
+from ...core.dims import Dim, max_size
 from ...core.tracing import type_of
 from ...ops.linalg_calls import adjoint, columns, product
 from ...structural.arith import convert
+from ...structural.dim_value import size_as
 from ..reductions import max, sum
 from ..selection import where
-from ..util import as_value, to_inexact
+from ..util import as_value, broadcast_to_shape, to_inexact
 from .decompositions import matrices, svd, svdvals
 from .norms import norm
 from .solving import inv
@@ -26,7 +28,11 @@ def _cutoff(x: Any, rtol: Any, factor: float) -> Any:
     if rtol is not None:
         return convert(as_value(rtol, "linalg.pinv", "rtol"), np.finfo(t.dtype).dtype)
     eps = np.finfo(t.dtype).eps
-    return np.dtype(np.finfo(t.dtype).dtype).type(factor * sorted(t.shape[-2:])[-1] * eps)
+    real = np.dtype(np.finfo(t.dtype).dtype)
+    longer = max_size(*t.shape[-2:])
+    if type(longer) is Dim:
+        return size_as(longer, real) * (factor * eps)
+    return real.type(factor * longer * eps)
 
 
 @custom_jvp
@@ -78,7 +84,8 @@ def pinv(a: Any, rtol: Any = None, hermitian: bool = False) -> Any:
     x = matrices("linalg.pinv", a, hermitian)
     tolerance = _cutoff(x, rtol, 10.0)
     real = np.finfo(type_of(x).dtype).dtype
-    return _pinv(x, tolerance.astype(real) + np.zeros(type_of(x).shape[:-2], real))
+    batch = type_of(x).shape[:-2]
+    return _pinv(x, broadcast_to_shape(tolerance.astype(real), batch))
 
 
 @library(arrays=1)
