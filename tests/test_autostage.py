@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import textwrap
 import traceback
 from typing import Any
 
@@ -13,6 +14,7 @@ import numlift as nl
 import numlift.numpy as np
 from numlift import errors
 from numlift.autostage import autostage
+from numlift.autostage.called import staged
 
 SCALE = 3.0
 
@@ -432,3 +434,207 @@ def test_without_source() -> None:
         nl.jit(abs, autostage=True)
     with pytest.raises(errors.AutostageError, match="hidden by another decorator"):
         nl.jit(functools.wraps(branch)(lambda x: branch(x)), autostage=True)
+
+
+# ---- functions that are called -------------------------------------------------------------------
+
+
+def twice_or_less(x: Any) -> Any:
+    if x > 0:
+        return x * 2
+    return x - 1
+
+
+def deeper(x: Any, *, scale: float = 2.0) -> Any:
+    total = 0.0
+    while total < 5:
+        total += twice_or_less(abs(x) + 1) * scale
+    return total
+
+
+relu = lambda x: x if x > 0 else x * 0
+
+
+def logged(f: Any) -> Any:
+    @functools.wraps(f)
+    def wrapper(*args: Any) -> Any:
+        found = f(*args)
+        return found + 1 if found > 3 else found
+
+    return wrapper
+
+
+@logged
+def decorated(x: Any) -> Any:
+    if x > 0:
+        return x * x
+    return -x
+
+
+def counted(n: Any) -> Any:
+    """A recursion that ends where that is known."""
+
+    def step(x: Any, k: int) -> Any:
+        if k == 0:
+            return x
+        return step(x * 2 if x < 10 else x - 1, k - 1)
+
+    return step(n, 4)
+
+
+class Layer:
+    def __init__(self, slope: float):
+        self.slope = slope
+
+    def __call__(self, x: Any) -> Any:
+        return x if x > 0 else self.slope * x
+
+    def power(self, x: Any, n: int) -> Any:
+        for _ in range(n):
+            x = self(x)
+            if x < -3:
+                break
+        return x
+
+    @staticmethod
+    def sign(x: Any) -> Any:
+        return 1.0 if x > 0 else -1.0
+
+    @classmethod
+    def made(cls, x: Any) -> Any:
+        return cls(0.5)(x)
+
+    @property
+    def steep(self) -> bool:
+        return self.slope > 1
+
+
+class Doubled(Layer):
+    def power(self, x: Any, n: int) -> Any:
+        found = super().power(x, n)
+        return found * 2 if found > 0 else found
+
+
+def closure(k: float) -> Any:
+    def inside(x: Any) -> Any:
+        if x > k:
+            return x - k
+        return x * 0.0
+
+    return inside
+
+
+above = closure(1.5)
+partial_of_helper = functools.partial(deeper, scale=3.0)
+CALLS = [
+    lambda x: twice_or_less(x) + twice_or_less(-x),
+    lambda x: deeper(x) + deeper(x, scale=0.5),
+    lambda x: relu(x) + relu(-x),
+    lambda x: decorated(x),
+    lambda x: counted(x),
+    lambda x: Layer(0.1)(x) + Layer.sign(x) + Layer.made(x),
+    lambda x: Doubled(2.0).power(x, 3),
+    lambda x: above(x) + closure(0.2)(x),
+    lambda x: partial_of_helper(x),
+    lambda x: sum(map(twice_or_less, [1.0, 2.0])) + twice_or_less(x),
+    lambda x: max(x, 2.0, -x) + min(x, 1.0),
+    lambda x: max([x, -x], key=lambda v: v * v - v),
+    lambda x: 1.0 if any(v > 1 for v in (x, -x)) and not all([x > 0, x > 1]) else 0.0,
+    lambda x: sum([relu(v) for v in (x, -x)]) + (lambda v: v if v > 1 else 1.0)(x),
+]
+
+
+@pytest.mark.parametrize("f", CALLS)
+@pytest.mark.parametrize("x", [2.5, -1.25, 0.5])
+def test_called_functions_are_staged(f: Any, x: float) -> None:
+    staged = nl.jit(f, autostage=True)
+    wanted = f(x)
+    numpy.testing.assert_allclose(staged(x), wanted, rtol=1e-6)
+    both = nl.vmap(staged)(numpy.asarray([x, -x], "float32"))
+    numpy.testing.assert_allclose(both, [wanted, f(-x)], rtol=1e-6)
+    slope = nl.jvp(staged, (x,), (1.0,))[1]
+    numpy.testing.assert_allclose(slope, nl.jvp(f, (x,), (1.0,))[1], rtol=1e-5)
+
+
+def test_gradients_of_called_functions() -> None:
+    f = nl.jit(lambda x: decorated(x) + Layer(0.1)(x) + relu(x), autostage=True)
+    assert nl.grad(f)(2.0) == 6.0
+    numpy.testing.assert_allclose(nl.vmap(nl.grad(f))(numpy.asarray([2.0, -2.0])), [6.0, -0.9])
+
+
+def test_helpers_stay_what_they_are() -> None:
+    before = twice_or_less.__code__
+    nl.jit(lambda x: twice_or_less(x), autostage=True)(1.0)
+    assert twice_or_less.__code__ is before
+    with pytest.raises(TypeError, match="not known while"):
+        nl.jit(twice_or_less)(1.0)
+
+
+def test_libraries_are_not_rewritten() -> None:
+    def f(x: Any) -> Any:
+        text = textwrap.dedent("  a")
+        return np.sin(x) if x > 0 else np.cos(x) * len(text)
+
+    numpy.testing.assert_allclose(nl.jit(f, autostage=True)(-1.0), numpy.cos(-1.0), rtol=1e-6)
+    for function in (textwrap.dedent, np.sin, numpy.linalg.norm, nl.vmap, dict, len, print):
+        assert staged(function, "tests.test_autostage") is function
+    assert staged(twice_or_less, "tests.test_autostage") is not twice_or_less
+    assert staged(twice_or_less, "elsewhere") is staged(twice_or_less, "tests.test_autostage")
+
+
+def test_generators_are_called_as_they_are() -> None:
+    def f(x: Any) -> Any:
+        def rows() -> Any:
+            yield x
+            yield x * 2
+
+        total = 0.0
+        for r in rows():
+            if r > 1:
+                total += r
+        return total
+
+    assert nl.jit(f, autostage=True)(1.0) == 2.0
+
+
+def endless(n: Any) -> Any:
+    if n <= 1:
+        return 1
+    return n * endless(n - 1)
+
+
+def test_recursion_that_depends_on_traced_values() -> None:
+    with pytest.raises(errors.AutostageError, match="the recursion has no end") as caught:
+        nl.jit(endless, autostage=True)(5)
+    assert "if n <= 1" in str(caught.value)
+
+
+def test_assert() -> None:
+    def f(x: Any, n: int) -> Any:
+        assert n > 1, f"n is {n}"
+        if n == 3:
+            assert x > 0
+        return x
+
+    g = nl.jit(f, autostage=True, static_argnums=1)
+    assert g(1.0, 2) == 1.0
+    with pytest.raises(AssertionError, match="n is 1"):
+        g(1.0, 1)
+    with pytest.raises(errors.AutostageError, match="assert x > 0"):
+        g(1.0, 3)
+
+
+def test_errors_in_called_functions_name_their_line() -> None:
+    def helper(x: Any) -> Any:
+        if x > 0:
+            y = x
+        return y  # the place
+
+    with pytest.raises(errors.AutostageError, match="# the place"):
+        nl.jit(lambda x: helper(x), autostage=True)(1.0)
+
+    def rows(xs: Any) -> Any:
+        return sum([x for x in xs if x > 0])
+
+    with pytest.raises(TypeError, match=r"if x > 0\]"):
+        nl.jit(lambda xs: rows(xs), autostage=True)(numpy.ones(3))

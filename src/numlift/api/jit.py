@@ -62,7 +62,8 @@ def jit(
         inline: write the function into the calling graph instead of a nested call.
         autostage: rewrite `if`, `while`, `for`, early `return`, `and`, `or`, `not` and conditional
             expressions of this function, so that they work on traced values. Conditions that are
-            known stay plain Python. Functions that it calls are not rewritten.
+            known stay plain Python. Functions of the user that it calls are rewritten too (plain
+            functions, lambdas, methods, also decorated), those of libraries are not.
         compiler_options: XLA flags for this function.
 
     Returns:

@@ -16,14 +16,18 @@ from typing import Any
 from .. import errors
 from ..api.jit import set_autostage
 from . import runtime
+from .called import set_rewrite
 from .source import rewritten
 
 
 def autostage(fun: Callable[..., Any]) -> Callable[..., Any]:
     """The function with control flow that may depend on traced values.
 
-    Only the function itself (and functions defined inside it) is rewritten, not the functions that
-    it calls. Functions, lambdas, methods, objects with `__call__` and `functools.partial` work.
+    The function, functions defined inside it, and functions of the user that it calls are
+    rewritten: plain functions, lambdas, methods, objects with `__call__`, `functools.partial`, also
+    with decorators that are functions of the user. Functions of libraries are called as they are,
+    and so are generators, and functions that are handed to transformations (`nl.vmap(f)`,
+    `lax.scan(f, ...)`) and not called by the rewritten code.
 
     Raises:
         AutostageError: the source is not available, or a decorator hides the function.
@@ -60,3 +64,4 @@ __all__ = ["autostage"]
 
 
 set_autostage(autostage)
+set_rewrite(lambda function: rewritten(function, runtime))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 
-from .jumps import DONE, PREFIX, RESULT, Jumps
+from .jumps import DONE, PREFIX, RESULT, Jumps, assign
 from .names import bound, changed_by_method, has_walrus, outer_names, parameters, walk_scope
 
 RUNTIME, FRAME = PREFIX + "runtime", PREFIX + "frame"
@@ -75,6 +75,7 @@ class Rewriter(ast.NodeTransformer):
         self.state: dict[str, None] = {}
         self.outside = outside
         self.count = 0
+        self.decorating = False
 
     def rewrite(self) -> ast.FunctionDef:
         """The function, changed in place."""
@@ -275,7 +276,9 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
         """A function defined inside is rewritten as well."""
+        self.decorating = True
         node.decorator_list = [self.visit(d) for d in node.decorator_list]
+        self.decorating = False
         node.args = self._defaults(node.args)
         shared = (set(self.state) | self.outside) - set(parameters(node.args))
         if is_plain(node):
@@ -352,11 +355,28 @@ class Rewriter(ast.NodeTransformer):
         return call
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
-        """``super()`` gets its arguments: blocks have no first parameter."""
+        """``f(x)`` -> ``frame.called(f)(x)``: functions of the user are rewritten when called.
+
+        ``super()`` gets its arguments: blocks have no first parameter.
+        """
         bare = isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args
         if bare and not node.keywords and self.params:
             return _expression(f"super(__class__, {self.params[0]})", node)
-        return self.generic_visit(node)  # type: ignore[return-value]
+        self.generic_visit(node)
+        if not self.decorating:
+            function = _expression(f"{FRAME}.called", node.func)
+            node.func = ast.copy_location(ast.Call(function, [node.func], []), node.func)
+        return node
+
+    def visit_Assert(self, node: ast.Assert) -> list[ast.stmt]:
+        """``assert test, message`` -> a check of the truth of `test`, and the statement."""
+        self.count += 1
+        name = f"{PREFIX}test_{self.count}"
+        test = assign(name, self.visit(node.test), node)
+        node.test = ast.copy_location(ast.Name(name, ast.Load()), node.test)
+        if node.msg is not None:
+            node.msg = self.visit(node.msg)
+        return [test, *template(f"{FRAME}.assert_({name}, {node.lineno})", node), node]
 
 
 def _receivers(node: ast.stmt) -> list[ast.expr]:

@@ -6,6 +6,8 @@ import operator
 import sys
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from types import BuiltinFunctionType
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from ..structural.shape import reshape
 from ..tree import tree_unflatten
 from . import loops
 from .bodies import Body, traced_body
+from .called import staged
 from .iteration import Rows, TracedRange, iterable
 from .jumps import DONE, FLAGS
 from .values import (
@@ -34,6 +37,10 @@ from .values import (
 
 __all__ = ["UNSET", "Frame", "Undefined"]
 
+_open: ContextVar[tuple[Frame, ...]] = ContextVar("numlift_open_branches", default=())
+_DEEPEST = 12
+"""How often a function may be inside of its own traced branches."""
+_STAGED_BUILTINS: dict[Any, str] = {any: "any_", all: "all_", max: "max_", min: "min_"}
 _CONTAINERS = (list, dict, set, bytearray, deque, np.ndarray)
 _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     "in": lambda a, b: a in b,
@@ -120,6 +127,72 @@ class Frame:
                 line,
                 "assign the new value to a local variable and return it",
             )
+
+    # ---- calls -------------------------------------------------------------------------------
+
+    def called(self, function: Any) -> Any:
+        """What a call of `function` calls: functions of the user with staged control flow."""
+        if type(function) is BuiltinFunctionType:
+            word = _STAGED_BUILTINS.get(function)
+            return function if word is None else getattr(self, word)
+        return staged(function, sys._getframe(1).f_globals.get("__name__", ""))
+
+    def assert_(self, test: Any, line: int) -> None:
+        """In front of an `assert` statement."""
+        if is_traced(test):
+            raise self.error(
+                "`assert` needs a condition that is known while tracing: a compiled program "
+                "cannot raise",
+                line,
+                "nl.experimental.checkify.check(condition, message)",
+            )
+
+    def any_(self, items: Any) -> Any:
+        """``any(items)``"""
+        found: Any = False
+        for x in items:
+            if is_traced(x):
+                x = self.scalar(x, self.line_here())
+                found = x if found is False else apply(or_, found, x)
+            elif x:
+                return True
+        return found
+
+    def all_(self, items: Any) -> Any:
+        """``all(items)``"""
+        found: Any = True
+        for x in items:
+            if is_traced(x):
+                x = self.scalar(x, self.line_here())
+                found = x if found is True else apply(and_, found, x)
+            elif not x:
+                return False
+        return found
+
+    def max_(self, *args: Any, **kwargs: Any) -> Any:
+        """``max(...)``: the first of the largest."""
+        return self._extremum(max, operator.gt, args, kwargs)
+
+    def min_(self, *args: Any, **kwargs: Any) -> Any:
+        """``min(...)``: the first of the smallest."""
+        return self._extremum(min, operator.lt, args, kwargs)
+
+    def _extremum(self, function: Any, better: Any, args: Any, kwargs: Any) -> Any:
+        items = list(args[0]) if len(args) == 1 else list(args)
+        key = kwargs.get("key")
+        keys = items if key is None else [self.called(key)(x) for x in items]
+        if not any(map(is_traced, keys)):
+            given = (items,) if len(args) == 1 else items
+            return function(*given, **kwargs)
+        line = self.line_here()
+        best, best_key = items[0], keys[0]
+        for x, k in zip(items[1:], keys[1:], strict=True):
+            wins = better(k, best_key)
+            best = self.choose(line, wins, lambda x=x: x, lambda b=best: b)
+            best_key = best if key is None else self.choose(
+                line, wins, lambda k=k: k, lambda b=best_key: b
+            )  # fmt: skip
+        return best
 
     # ---- truth -------------------------------------------------------------------------------
 
@@ -238,8 +311,12 @@ class Frame:
         pred = self.scalar(test, line)
         label = f"{word} on line {line}"
         before = get()
-        a, body_a = self._branch(then, before, get, put, label)
-        b, body_b = self._branch(otherwise, before, get, put, label)
+        token = _open.set(self._opened(line))
+        try:
+            a, body_a = self._branch(then, before, get, put, label)
+            b, body_b = self._branch(otherwise, before, get, put, label)
+        finally:
+            _open.reset(token)
         put(before)
         left = (_leaves(names, a), _leaves(names, b))
         results: list[Any] = list(before)
@@ -272,6 +349,24 @@ class Frame:
                 leaves[k] = next(outs)
             results[i] = tree_unflatten(plan.tree, leaves)
         put(results)
+
+    def _opened(self, line: int) -> tuple[Frame, ...]:
+        """The calls that are inside of traced branches, with this one.
+
+        Raises:
+            AutostageError: the function calls itself there again and again.
+        """
+        opened = _open.get()
+        if self in opened:
+            return opened
+        if sum(f.name == self.name and f.file == self.file for f in opened) >= _DEEPEST:
+            raise self.error(
+                "the function calls itself in a branch of a traced condition: tracing takes both "
+                "branches, so that the recursion has no end",
+                line,
+                "a while loop, or make what the condition depends on a static argument",
+            )
+        return (*opened, self)
 
     def _branch(
         self, block: Callable[[], None], before: Sequence[Any], get: Get, put: Set, label: str

@@ -4,10 +4,13 @@ from __future__ import annotations
 import __future__
 
 import ast
+import copy
+import functools
 import inspect
 import linecache
 from types import CellType, CodeType, FunctionType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from .. import errors
 from .rewrite import RUNTIME, Rewriter, is_plain
@@ -51,7 +54,7 @@ def definition(fun: FunctionType) -> ast.FunctionDef:
             "define the function in a file, or write lax.cond, lax.while_loop or lax.scan",
         )
     try:
-        tree = ast.parse("".join(lines), code.co_filename)
+        tree = _parsed("".join(lines), code.co_filename)
     except SyntaxError as error:
         raise _refuse(fun, f"the source of the function cannot be parsed: {error}") from None
     found = [n for n in ast.walk(tree) if _matches(n, code)]
@@ -65,7 +68,7 @@ def definition(fun: FunctionType) -> ast.FunctionDef:
             else "several lambdas with the same parameters are on one line",
             "define the function with def, and restart Python if the file was edited",
         )
-    node = found[0]
+    node = copy.deepcopy(found[0])
     if isinstance(node, ast.Lambda):
         result = ast.copy_location(ast.Return(node.body), node.body)
         (made,) = ast.parse("def _nl_lambda(): pass").body
@@ -80,6 +83,12 @@ def definition(fun: FunctionType) -> ast.FunctionDef:
             a.annotation = None
     node.decorator_list, node.returns = [], None
     return node
+
+
+@functools.lru_cache(maxsize=16)
+def _parsed(text: str, file: str) -> ast.Module:
+    """The syntax tree of a file, which stays as it is."""
+    return ast.parse(text, file)
 
 
 def _matches(node: ast.AST, code: CodeType) -> bool:
@@ -116,6 +125,31 @@ def _spans(node: ast.AST, code: CodeType) -> bool:
 def rewritten(fun: FunctionType, runtime: Any) -> FunctionType:
     """The function with staged control flow; same name, defaults, closure and line numbers."""
     code = fun.__code__
+    made = _rewritten_code(code, fun)
+    cells = dict(zip(code.co_freevars, fun.__closure__ or (), strict=True))
+    cells[RUNTIME] = CellType(runtime)
+    closure = tuple(cells[n] for n in made.co_freevars)
+    result = FunctionType(made, fun.__globals__, fun.__name__, fun.__defaults__, closure)
+    result.__kwdefaults__ = fun.__kwdefaults__
+    result.__qualname__, result.__doc__ = fun.__qualname__, fun.__doc__
+    result.__module__, result.__annotations__ = fun.__module__, fun.__annotations__
+    result.__dict__.update(fun.__dict__)
+    return result
+
+
+_codes: WeakKeyDictionary[CodeType, CodeType] = WeakKeyDictionary()
+
+
+def _rewritten_code(code: CodeType, fun: FunctionType) -> CodeType:
+    """The code of the changed function, made once for all closures of a definition."""
+    made = _codes.get(code)
+    if made is None:
+        made = _codes[code] = _compile(fun)
+    return made
+
+
+def _compile(fun: FunctionType) -> CodeType:
+    code = fun.__code__
     node = definition(fun)
     if not is_plain(node):
         raise _refuse(fun, "generators and coroutines cannot be staged")
@@ -123,10 +157,8 @@ def rewritten(fun: FunctionType, runtime: Any) -> FunctionType:
     parts = code.co_qualname.split(".")
     owner = parts[-2] if len(parts) > 1 and parts[-2] != "<locals>" else None
     node = Rewriter(node, file, owner, set()).rewrite()
-    free = [n for n in code.co_freevars if n != RUNTIME]
-    cells = dict(zip(code.co_freevars, fun.__closure__ or (), strict=True))
-    cells[RUNTIME] = CellType(runtime)
-    names = [RUNTIME, *free]
+    node.name = "_nl_function"  # its own name in its body is that of the module or the closure
+    names = [RUNTIME, *(n for n in code.co_freevars if n != RUNTIME)]
     factory = ast.parse(f"def _nl_factory({', '.join(names)}): pass")
     outer = factory.body[0]
     assert isinstance(outer, ast.FunctionDef)
@@ -135,16 +167,9 @@ def rewritten(fun: FunctionType, runtime: Any) -> FunctionType:
     flags = code.co_flags & _FUTURES
     compiled = compile(factory, file, "exec", flags=flags, dont_inherit=True)
     made = _code_named(_code_named(compiled, "_nl_factory"), node.name)
-    made = made.replace(
+    return made.replace(
         co_name=code.co_name, co_qualname=code.co_qualname, co_firstlineno=code.co_firstlineno
     )
-    closure = tuple(cells[n] for n in made.co_freevars)
-    result = FunctionType(made, fun.__globals__, fun.__name__, fun.__defaults__, closure)
-    result.__kwdefaults__ = fun.__kwdefaults__
-    result.__qualname__, result.__doc__ = fun.__qualname__, fun.__doc__
-    result.__module__, result.__annotations__ = fun.__module__, fun.__annotations__
-    result.__dict__.update(fun.__dict__)
-    return result
 
 
 def _code_named(code: CodeType, name: str) -> CodeType:

@@ -86,7 +86,7 @@ def _grouped(active: Sequence[bool], flat: Sequence[Any], order: int) -> list[Te
 
 def _flat(values: Sequence[Any], terms: Sequence[Terms], active: Sequence[bool], order: int) -> Any:
     """Terms of the active values, zeros where there are none."""
-    found = []
+    found: list[Any] = []
     for x, row, a in zip(values, terms, active, strict=True):
         if a:
             found += [_as_type(d, type_of(x)) for d in row or [None] * order]
