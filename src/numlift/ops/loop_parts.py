@@ -32,7 +32,7 @@ class GivenStates:
     @staticmethod
     def types(state: Sequence[ArrayType], checkpoints: int) -> list[ArrayType]:
         """Types of the kept values, for the types of the states."""
-        slots = checkpoints + 1
+        slots = checkpoints + 2
         steps = array_type((slots,), INDEX.dtype)
         return [INDEX, INDEX, INDEX, steps, *(stacked(t, slots) for t in state)]
 

@@ -1,9 +1,10 @@
 """StableHLO of the slots that a loop keeps states in, for the forward and the backward pass.
 
-There are `checkpoints` slots and one more, the last, for the initial state. They hold two stacks
-that grow towards each other: the states of the stage before, which are given up one by one from
-their top, and those of the present stage. When a stage has taken all slots the next one starts at
-the other end. All numbers are int32 scalars on the device.
+There is one slot for each checkpoint, one for the state that the backward pass works at, and one,
+the last, for the initial state. All but the last hold two stacks that grow towards each other: the
+states of the stage before, which are given up one by one from their top, and those of the present
+stage. When a stage has as many states as checkpoints the next one starts at the other end. All
+numbers are int32 scalars on the device.
 """
 
 from __future__ import annotations
@@ -68,25 +69,25 @@ class Slots:
     """
 
     def __init__(self, max_steps: int, checkpoints: int, state: Sequence[ArrayType]):
-        self.c, self.state = checkpoints, list(state)
+        self.room = checkpoints + 1
         self.table = reach_table(max_steps, checkpoints)
-        self.steps_type = array_type((checkpoints + 1,), INDEX.dtype)
-        self.types = [self.steps_type, *(_rows(t, checkpoints + 1) for t in state)]
+        self.steps_type = array_type((checkpoints + 2,), INDEX.dtype)
+        self.types = [self.steps_type, *(_rows(t, checkpoints + 2) for t in state)]
 
     def top(self, b: Any, stacks: Stacks) -> str:
         """The slot of the uppermost state of the new stack; that of the initial one if empty."""
         do = Numbers(b)
         i = do.plus(stacks.new, -1)
-        other = do("subtract", do.const(self.c - 1), i)
+        other = do("subtract", do.const(self.room - 1), i)
         down = do.test("GT", stacks.down, do.const(0))
         slot = do.select(down, other, i)
-        return do.select(do.test("GT", stacks.new, do.const(0)), slot, do.const(self.c))
+        return do.select(do.test("GT", stacks.new, do.const(0)), slot, do.const(self.room))
 
     def pushed(self, b: Any, stacks: Stacks, by: str) -> Stacks:
         """The stacks with the new one larger by `by`; the old one makes room."""
         do = Numbers(b)
         new = do("add", stacks.new, by)
-        room = do("subtract", do.const(self.c), new)
+        room = do("subtract", do.const(self.room), new)
         return Stacks(do("minimum", stacks.old, room), new, stacks.down)
 
     def write(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..core.types import ArrayType
-from .loop_lowering import INDEX, emit_add, emit_less, emit_while
+from .loop_lowering import INDEX, emit_add, emit_equal, emit_less, emit_while
 from .loop_parts import GivenStates
 from .loop_slots import Numbers, Slots, Stacks
 
@@ -14,11 +14,12 @@ if TYPE_CHECKING:
 
 
 class SweepLowering:
-    """Writes three nested loops: over steps backwards, over states to keep, over steps forwards.
+    """Writes four loops: in the outer one, one after another, three that go over steps.
 
     The outer state is (end, stacks, slots, consts, a): steps end .. n-1 are done. One iteration
-    takes the uppermost kept state, goes forward to step end - 1, keeps states on the way as the
-    binomial schedule says, and takes this one step back.
+    takes the uppermost kept state and goes forward, keeping states as the binomial schedule says,
+    until there is a slot for every step that is left (`advance`); then it fills these (`fill`) and
+    goes back through them (`back`). So most time is spent in two short loops.
     """
 
     def __init__(self, sweep: Sweep, types: list[ArrayType]):
@@ -42,19 +43,19 @@ class SweepLowering:
         else:
             stacks = [zero, zero, zero]
             empty = [ctx.full(0, t) for t in self.slots.types]
-            bottom = ctx.full(sweep.checkpoints, INDEX)
+            bottom = ctx.full(self.slots.room, INDEX)
             slots = self.slots.write(ctx, empty, bottom, zero, state)
         found = emit_while(
             ctx,
             [operands[0], *stacks, *slots, *consts, *a],
             [INDEX, *self.stack_types, *self.slots.types, *self.const_types, *self.a_types],
             lambda b, names: [emit_less(b, b.full(0, INDEX), names[0])],
-            self.one_back,
+            self.chain,
         )
         return found[len(found) - len(a) :]
 
-    def one_back(self, b: Any, names: list[str]) -> list[str]:
-        """One step backwards."""
+    def chain(self, b: Any, names: list[str]) -> list[str]:
+        """From the uppermost kept state to `end`, and back through the last steps of this chain."""
         n_slots, n_c = len(self.slots.types), len(self.const_types)
         end, stacks, rest = names[0], Stacks(*names[1:4]), names[4:]
         slots, consts, a = rest[:n_slots], rest[n_slots : n_slots + n_c], rest[n_slots + n_c :]
@@ -63,23 +64,85 @@ class SweepLowering:
         slot = self.slots.top(b, stacks)
         step, state = self.slots.step_in(b, slots, slot), self.slots.read(b, slots, slot)
         last = do.plus(end, -1)
-        found = emit_while(
+        types = [*[INDEX] * 4, *self.slots.types, INDEX, *self.const_types, *self.state_types]
+        there = emit_while(
             b,
-            [step, do.const(0), *stacks, *slots, last, *consts, *state],
-            [
-                *[INDEX] * 5,
-                *self.slots.types,
-                INDEX,
-                *self.const_types,
-                *self.state_types,
-            ],
-            lambda b, names: [emit_less(b, names[0], names[5 + n_slots])],
+            [step, *stacks, *slots, last, *consts, *state],
+            types,
+            lambda b, names: self.too_far(b, names[0], names[2], names[4 + n_slots]),
             self.advance,
         )
-        stacks, slots = Stacks(*found[2:5]), found[5 : 5 + n_slots]
-        state = found[6 + n_slots + n_c :]
+        there = emit_while(
+            b,
+            there,
+            types,
+            lambda b, names: [emit_less(b, names[0], names[4 + n_slots])],
+            self.fill,
+        )
+        stacks, slots = Stacks(*there[1:4]), there[4 : 4 + n_slots]
+        found = emit_while(
+            b,
+            [last, last, *stacks, *slots, *consts, *a],
+            [*[INDEX] * 5, *self.slots.types, *self.const_types, *self.a_types],
+            lambda b, names: [emit_equal(b, names[0], names[1])],
+            self.back,
+        )
+        return [do.plus(found[1], 1), *found[2:]]
+
+    def too_far(self, b: Any, step: str, new: str, last: str) -> list[str]:
+        """Whether there are more steps to `last` than slots."""
+        do = Numbers(b)
+        free = do("subtract", do.const(self.slots.room), new)
+        return [do.test("GT", do("subtract", last, step), free)]
+
+    def advance(self, b: Any, names: list[str]) -> list[str]:
+        """From the uppermost kept state to the next that is to be kept."""
+        n_slots, n_c = len(self.slots.types), len(self.const_types)
+        step, new, last = names[0], names[2], names[4 + n_slots]
+        do = Numbers(b)
+        length = do.plus(do("subtract", last, step), 1)
+        states = do("subtract", do.const(self.sweep.checkpoints + 1), new)
+        end = do("add", step, self.slots.distance(b, length, states))
+        moved = emit_while(
+            b,
+            [step, end, *names[5 + n_slots :]],
+            [INDEX, INDEX, *self.const_types, *self.state_types],
+            lambda b, names: [emit_less(b, names[0], names[1])],
+            self.forward,
+        )
+        return self.kept(b, names, end, moved[2 + n_c :])
+
+    def forward(self, b: Any, names: list[str]) -> list[str]:
+        """One step forwards."""
+        n_c = len(self.const_types)
+        new = b.inline(self.sweep.forward, names[2:])
+        return [emit_add(b, names[0], 1), names[1], *names[2 : 2 + n_c], *new]
+
+    def fill(self, b: Any, names: list[str]) -> list[str]:
+        """One step forwards, whose result is kept."""
+        state = b.inline(self.sweep.forward, names[5 + len(self.slots.types) :])
+        return self.kept(b, names, emit_add(b, names[0], 1), state)
+
+    def kept(self, b: Any, names: list[str], step: str, state: list[str]) -> list[str]:
+        """The state of the loops that go forward, with the state at `step` in a slot."""
+        n_slots, n_c = len(self.slots.types), len(self.const_types)
+        stacks = self.slots.pushed(b, Stacks(*names[1:4]), Numbers(b).const(1))
+        slot = self.slots.top(b, stacks)
+        slots = self.slots.write(b, names[4 : 4 + n_slots], slot, step, state)
+        return [step, *stacks, *slots, *names[4 + n_slots : 5 + n_slots + n_c], *state]
+
+    def back(self, b: Any, names: list[str]) -> list[str]:
+        """One step backwards from the uppermost state, which is that of step names[0]."""
+        n_slots, n_c = len(self.slots.types), len(self.const_types)
+        stacks, rest = Stacks(*names[2:5]), names[5:]
+        slots, consts, a = rest[:n_slots], rest[n_slots : n_slots + n_c], rest[n_slots + n_c :]
+        do = Numbers(b)
+        state = self.slots.read(b, slots, self.slots.top(b, stacks))
         a = b.inline(self.sweep.backward, [*consts, *state, *a])
-        return [last, *self.popped(b, stacks, slots, last), *slots, *consts, *a]
+        new = do("maximum", do.plus(stacks.new, -1), do.const(0))
+        stacks = Stacks(stacks.old, new, stacks.down)
+        below = self.slots.step_in(b, slots, self.slots.top(b, stacks))
+        return [below, do.plus(names[1], -1), *stacks, *slots, *consts, *a]
 
     def turned(self, b: Any, stacks: Stacks) -> Stacks:
         """When all states of the last stage are used, the stage before is the last."""
@@ -91,39 +154,3 @@ class SweepLowering:
             do.select(empty, stacks.old, stacks.new),
             do.select(empty, other, stacks.down),
         )
-
-    def popped(self, b: Any, stacks: Stacks, slots: list[str], step: str) -> Stacks:
-        """The stacks without the state of `step`, if it is uppermost."""
-        do = Numbers(b)
-        at = self.slots.step_in(b, slots, self.slots.top(b, stacks))
-        used = do.as_number(do.test("EQ", at, step))
-        left = do("maximum", do("subtract", stacks.new, used), do.const(0))
-        return Stacks(stacks.old, left, stacks.down)
-
-    def advance(self, b: Any, names: list[str]) -> list[str]:
-        """Keep the present state, unless it was read from a slot; go on to the next to be kept."""
-        n_slots, n_c = len(self.slots.types), len(self.const_types)
-        step, fresh, stacks = names[0], names[1], Stacks(*names[2:5])
-        slots, last, rest = names[5 : 5 + n_slots], names[5 + n_slots], names[6 + n_slots :]
-        consts, state = rest[:n_c], rest[n_c:]
-        do = Numbers(b)
-        stacks = self.slots.pushed(b, stacks, fresh)
-        slot = self.slots.top(b, stacks)
-        slots = self.slots.write(b, slots, slot, step, state)
-        length = do.plus(do("subtract", last, step), 1)
-        free = do("subtract", do.const(self.sweep.checkpoints), stacks.new)
-        end = do("add", step, self.slots.distance(b, length, do.plus(free, 1)))
-        moved = emit_while(
-            b,
-            [step, end, *consts, *state],
-            [INDEX, INDEX, *self.const_types, *self.state_types],
-            lambda b, names: [emit_less(b, names[0], names[1])],
-            self.forward,
-        )
-        return [moved[0], do.const(1), *stacks, *slots, last, *consts, *moved[2 + n_c :]]
-
-    def forward(self, b: Any, names: list[str]) -> list[str]:
-        """One step forwards."""
-        n_c = len(self.const_types)
-        new = b.inline(self.sweep.forward, names[2:])
-        return [emit_add(b, names[0], 1), names[1], *names[2 : 2 + n_c], *new]
