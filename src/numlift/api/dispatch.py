@@ -126,8 +126,10 @@ class Jitted:
         leaves, tree = tree_flatten((args, kwargs))
         staged = _current() is not EVAL
         refs = False
-        for x in leaves:
+        for i, x in enumerate(leaves):
             if type(x) is not Array:
+                if hasattr(type(x), "__numlift_array__"):
+                    x = leaves[i] = x.__numlift_array__()
                 if isinstance(x, Ref):
                     refs = True
                     continue
@@ -158,13 +160,14 @@ class Jitted:
     def find_for_host_values(
         self, key: Any, tree: Any, leaves: list[Any]
     ) -> tuple[Entry | None, list[Any]]:
-        """The entry of a call with numbers or NumPy arrays, and these as arrays.
+        """The entry of a call with numbers, NumPy arrays or refs, and these as arrays and refs.
 
         (None, leaves) if there is no such entry yet, or a leaf is something else.
         """
         if self.donate_argnums:  # numbers become shared arrays, which must not be donated
             return None, leaves
         arrays: list[Any] = []
+        places: list[int] = []
         for x in leaves:
             kind = type(x)
             if kind is Array:
@@ -176,9 +179,16 @@ class Jitted:
                 if made is None:
                     return None, leaves
                 arrays.append(made)
+            elif kind is Ref and x.owner is EVAL and x.value is not None:
+                places.append(len(arrays))
+                arrays.append(x)
             else:
                 return None, leaves
-        entry = self.entries.get((key, tree, _state(), *[x.placement for x in arrays]))
+        if places:
+            where = [x.value.placement if type(x) is Ref else x.placement for x in arrays]
+            entry = self.entries.get(("refs", tuple(places), key, tree, _state(), *where))
+        else:
+            entry = self.entries.get((key, tree, _state(), *[x.placement for x in arrays]))
         return (None, leaves) if entry is None else (entry, arrays)
 
     def stage(
@@ -340,10 +350,10 @@ def make_jitted(info: Jitted) -> Callable[..., Any]:
             entry = None
         if entry is None or _current() is not EVAL:
             return slow(args, kwargs)
+        if not entry.plain:
+            return info.run(entry, leaves)
         buffers = [x.buffer for x in leaves]
         try:
-            if not entry.plain:
-                return info.run(entry, leaves)
             outs = entry.run(buffers).consume_with_handlers(entry.handlers)
         except xla.JaxRuntimeError:
             entry.program.check_alive(buffers)

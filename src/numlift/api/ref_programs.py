@@ -72,6 +72,8 @@ class RefProgram:
 
     def find(self) -> Program:
         """The program for the captured refs as they are now."""
+        if not self.use.captured and self.programs:
+            return self.last
         key = tuple([placement_of(ref) for ref in self.use.captured])
         program = self.programs.get(key)
         if program is None:
