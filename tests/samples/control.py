@@ -191,6 +191,11 @@ SAMPLES: list[Sample] = [
         arrays((3,)), lambda x: x * x * x, F, (0,),
     ),
     Sample(
+        "composite",
+        lambda x, y: lax.composite(lambda a, b, *, k: (nlp.sin(a) * b * k, a), "test.f")(x, y, k=2),
+        arrays((3,), (3,)), lambda x, y: (np.sin(x) * y * 2, x), F, (0, 1),
+    ),
+    Sample(
         "linear_call",
         lambda x, y: linear_call(lambda r, y: r * y, lambda r, ct: r * ct, x, y),
         arrays((3,), (3,)), lambda x, y: x * y, F, (1,),

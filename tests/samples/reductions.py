@@ -49,7 +49,7 @@ def _reduction(name: str, axes: tuple[int, ...], numpy: Any, inputs: Any, **more
 
 
 def _scan(name: str, axis: int, reverse: bool, numpy: Any, inputs: Any, **more: Any) -> Sample:
-    function = getattr(lax, name)
+    function = getattr(lax, name.split("/")[0])
 
     def oracle(x: Any) -> Any:
         return np.flip(numpy(np.flip(x, axis), axis), axis) if reverse else numpy(x, axis)
@@ -132,6 +132,16 @@ SAMPLES: list[Sample] = [
     *(
         _scan("cumlogsumexp", a, r, np.logaddexp.accumulate, small, dtypes=FLOATS,
               differentiable=(0,))
+        for a, r in ((0, False), (2, True))
+    ),
+    *(
+        _scan(f"{n}/complex", a, r, f, inputs, dtypes=("complex64", "complex128"),
+              differentiable=(0,))
+        for n, f, inputs in (
+            ("cummax", np.maximum.accumulate, distinct),
+            ("cummin", np.minimum.accumulate, distinct),
+            ("cumlogsumexp", lambda x, axis: np.log(np.cumsum(np.exp(x), axis)), small),
+        )
         for a, r in ((0, False), (2, True))
     ),
     Sample(

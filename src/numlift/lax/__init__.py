@@ -42,8 +42,10 @@ from .compare import (
     select,
     select_n,
 )
+from .composites import composite, dce_sink
 from .conv import (
     ConvDimensionNumbers,
+    ConvGeneralDilatedDimensionNumbers,
     conv,
     conv_dimension_numbers,
     conv_general_dilated,
@@ -53,13 +55,16 @@ from .conv import (
     conv_general_shape_tuple,
     conv_shape_tuple,
     conv_transpose,
+    conv_transpose_shape_tuple,
     conv_with_general_padding,
     padtype_to_pads,
 )
 from .dot import (
     DotAlgorithm,
     DotAlgorithmPreset,
+    DotDimensionNumbers,
     Precision,
+    PrecisionLike,
     batch_matmul,
     dot,
     dot_general,
@@ -108,6 +113,7 @@ from .parallel import (
     axis_index,
     axis_size,
     pbroadcast,
+    pcast,
     pmax,
     pmean,
     pmin,
@@ -117,8 +123,9 @@ from .parallel import (
     psum_scatter,
     pswapaxes,
 )
-from .ragged import ragged_dot
-from .random_bits import RandomAlgorithm, rng_bit_generator
+from .ragged import RaggedDotDimensionNumbers, ragged_dot, ragged_dot_general
+from .ragged_exchange import ragged_all_to_all
+from .random_bits import RandomAlgorithm, rng_bit_generator, rng_uniform
 from .reductions import (
     argmax,
     argmin,
@@ -150,6 +157,7 @@ from .representation import (
     reduce_precision,
     stop_gradient,
 )
+from .scaled import scaled_dot
 from .shape import (
     broadcast,
     broadcast_in_dim,
@@ -205,6 +213,7 @@ from .special import (
     random_gamma_grad,
     zeta,
 )
+from .stacking import broadcast_like, shape_as_value, stack, stage, unstack
 from .trigonometric import (
     acos,
     acosh,

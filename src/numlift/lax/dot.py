@@ -14,6 +14,21 @@ from ..sharding.named import NamedSharding
 from ..sharding.spec import PartitionSpec
 
 _configured = config.current
+
+DotDimensionNumbers = tuple[
+    tuple[Sequence[int], Sequence[int]], tuple[Sequence[int], Sequence[int]]
+]
+"""((lhs contracting, rhs contracting), (lhs batch, rhs batch)), for annotations."""
+PrecisionLike = (
+    None
+    | str
+    | Precision
+    | tuple[str, str]
+    | tuple[Precision, Precision]
+    | DotAlgorithm
+    | DotAlgorithmPreset
+)
+"""What `precision=` takes, for annotations."""
 _dot = DotGeneral.of
 
 
@@ -191,7 +206,9 @@ def batch_matmul(lhs: Any, rhs: Any, precision: Any = None) -> Any:
 __all__ = [
     "DotAlgorithm",
     "DotAlgorithmPreset",
+    "DotDimensionNumbers",
     "Precision",
+    "PrecisionLike",
     "batch_matmul",
     "dot",
     "dot_general",

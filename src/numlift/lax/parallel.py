@@ -316,3 +316,31 @@ def pbroadcast(x: Any, axis_name: Any, source: int) -> Any:
         return psum(kept, axis_name)
 
     return tree_map(one, x)
+
+
+def pcast(x: Any, axis_name: Any, *, to: str) -> Any:
+    """A value marked as varying (or not) over named axes: here all values may vary, so `x` itself.
+
+    Args:
+        x: pytree of arrays.
+        axis_name: named axis in scope, or several.
+        to: ``"varying"``, ``"reduced"`` or ``"unreduced"``.
+
+    Raises:
+        UnboundAxisError: no such axis.  ValueArgumentError: another word.
+
+    Example:
+        >>> import numlift as nl
+        >>> import numlift.numpy as np
+        >>> print(nl.vmap(lambda x: pcast(x, "i", to="varying"), axis_name="i")(np.arange(2)))
+        [0 1]
+    """
+    if to not in ("varying", "reduced", "unreduced"):
+        raise errors.ValueArgumentError(
+            errors.explain(
+                "pcast", "to must be 'varying', 'reduced' or 'unreduced'", {"to": to},
+                try_="to='varying'",
+            )
+        )  # fmt: skip
+    _names("pcast", axis_name)
+    return x

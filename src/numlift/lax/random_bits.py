@@ -11,8 +11,9 @@ from .. import errors
 from ..core.dtypes import dtype_of, user_dtype
 from ..core.tracing import apply
 from ..core.types import dtype_kind
-from ..ops.random import RngBitGenerator
+from ..ops.random import RngBitGenerator, RngUniform
 from .arguments import static_ints
+from .operands import numbers
 
 
 class RandomAlgorithm(enum.IntEnum):
@@ -83,4 +84,24 @@ def rng_bit_generator(
     return state, bits
 
 
-__all__ = ["RandomAlgorithm", "rng_bit_generator"]
+def rng_uniform(a: Any, b: Any, shape: Any) -> Any:
+    """Random numbers in [a, b) from the device's own hidden state: other ones at each call.
+
+    Args:
+        a, b: scalars of one dtype, floats or integers: the lowest number, and the end.
+        shape: shape of the result.
+
+    Raises:
+        ShapeError: `a` or `b` is no scalar.  DTypeError: their dtypes differ.
+
+    No seed makes it repeatable, and programs that call it are not pure. Use `numlift.random`.
+
+    Example:
+        >>> rng_uniform(0.0, 1.0, (3,)).shape
+        (3,)
+    """
+    a, b = numbers("rng_uniform", a, b)
+    return apply(RngUniform.of(static_ints("rng_uniform", "shape", shape)), a, b)
+
+
+__all__ = ["RandomAlgorithm", "rng_bit_generator", "rng_uniform"]

@@ -8,17 +8,18 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..api.sharding import reshard
 from ..core.dtypes import user_dtype
 from ..core.graph import Graph
 from ..core.staging import trace_to_graph
-from ..core.tracing import Value, apply, type_of
+from ..core.tracing import Tracer, Value, apply, type_of
 from ..core.types import ArrayType, array_type
 from ..ops import cumulative as scans
 from ..ops import reductions as ops
 from ..ops.elementwise_binary import And, Max, Min, Or, Xor, and_, max_, min_, or_, xor
 from ..ops.reduce_by import Reduce
 from ..structural.arith import Add, Mul, add, convert, mul
-from ..structural.shape import ReduceSum
+from ..structural.shape import ReduceSum, full
 from ..tree import tree_flatten, tree_unflatten
 from .shape import axis_in_range, static_ints
 
@@ -258,14 +259,7 @@ def scalar_computation(
 
     graph, captured = trace_to_graph(flat, scalars * 2, label=function, name="computation")
     if captured:
-        raise errors.ArgumentError(
-            errors.explain(
-                function,
-                "computation uses arrays from outside",
-                {f"array {i}": type_of(x) for i, x in enumerate(captured)},
-                try_="use Python or NumPy scalars inside it, or combine the array afterwards",
-            )
-        )
+        graph = _with_constants(function, graph, captured)
     for t, out in zip(scalars, graph.out_types, strict=True):
         if out.shape != () or out.dtype != t.dtype:
             raise errors.DTypeError(
@@ -276,6 +270,37 @@ def scalar_computation(
                 )
             )
     return graph
+
+
+def _with_constants(function: str, graph: Graph, captured: Sequence[Any]) -> Graph:
+    """The graph with the captured values, which must be known scalars, as literals.
+
+    The computation becomes a region of scalars of the program, which takes no other inputs.
+    """
+    known: list[Any] = []
+    for x in captured:
+        t = type_of(x)
+        if isinstance(x, Tracer) or t.kind == "k" or t.size != 1:
+            raise errors.ArgumentError(
+                errors.explain(
+                    function,
+                    "computation uses a traced value or an array of many elements from outside",
+                    {"value": t},
+                    try_="a number or a known array of one element; or pass it as one more "
+                    "operand, broadcast to the shape of the others",
+                )
+            )
+        known.append(np.asarray(x).reshape(t.shape).astype(t.dtype))
+    n = len(known)
+
+    def run(*args: Any) -> list[Any]:
+        constants = [k[()] if not k.ndim else broadcast(k.item(0), k) for k in known]
+        return graph.run(lambda op, xs: apply(op, *xs), [*constants, *args])
+
+    def broadcast(value: Any, like: Any) -> Any:
+        return full(array_type(like.shape, like.dtype), like.dtype.type(value))
+
+    return trace_to_graph(run, graph.in_types[n:], label=function, name=graph.name)[0]
 
 
 def operands_and_starts(
@@ -321,6 +346,7 @@ def reduce(
     init_values: Any,
     computation: Callable[[Any, Any], Any],
     dimensions: Sequence[int],
+    out_sharding: Any = None,
 ) -> Any:
     """Reduce arrays over axes by any associative computation of two scalars.
 
@@ -330,11 +356,16 @@ def reduce(
     Args:
         operands: array, or tree of arrays of one shape, reduced together.
         init_values: scalar for each operand: the neutral element.
-        computation: takes two trees of scalars and returns one.
+        computation: takes two trees of scalars and returns one. It may use known numbers and
+            arrays of one element from outside.
         dimensions: axes to reduce.
+        out_sharding: sharding of the results, on meshes with Explicit axes.
 
     Returns:
         Tree of arrays without these axes.
+
+    Raises:
+        ArgumentError: computation uses traced values or larger arrays from outside.
 
     Derivative: through log2(n) elementwise steps for general computations, both modes.
 
@@ -343,6 +374,8 @@ def reduce(
         >>> int(reduce(np.int32([1, 2, 3]), 0, lambda x, y: x + y, (0,)))
         6
     """
+    if out_sharding is not None:
+        return reshard(reduce(operands, init_values, computation, dimensions), out_sharding)
     xs, starts, tree = operands_and_starts("reduce", operands, init_values)
     axes = _axes("reduce", xs[0], dimensions)
     graph = scalar_computation("reduce", computation, [type_of(x) for x in xs], tree)
@@ -410,7 +443,7 @@ def cummax(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
     before it, each gets half.
 
     Args:
-        operand: real numbers or bools.
+        operand: any dtype; complex numbers are ordered by real, then imaginary part.
         axis: along which to compare.
         reverse: compare from the end.
 
@@ -429,7 +462,7 @@ def cummin(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
     before it, each gets half.
 
     Args:
-        operand: real numbers or bools.
+        operand: any dtype; complex numbers are ordered by real, then imaginary part.
         axis: along which to compare.
         reverse: compare from the end.
 
@@ -447,7 +480,7 @@ def cumlogsumexp(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
     Neither the value nor the derivative overflows; elements may be -inf.
 
     Args:
-        operand: real floats.
+        operand: floats, or complex numbers (then it is one of the logarithms of the sum).
         axis: along which to add.
         reverse: add from the end.
 

@@ -14,11 +14,14 @@ import numpy as np
 from .. import errors
 from ..core.dtypes import KeyDType
 from ..core.op import Op
-from ..core.tracing import apply
+from ..core.tracing import apply, type_of
 from ..core.types import ArrayType, array_type
 from ..sharding import rules
-from ..structural.families import Opaque, batch_first
+from ..structural.arith import add, mul, sub
+from ..structural.families import Opaque, batch_first, check_kind, check_same_dtype
+from ..structural.shape import Broadcast
 from . import rbg, threefry
+from .identities import accumulator
 
 _U32 = np.dtype(np.uint32)
 
@@ -251,6 +254,51 @@ class RngBitGenerator(Opaque):
 
     def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> list[str]:
         return rbg.generator(ctx, operands[0], types[0], self.shape, self.dtype, self.algorithm)
+
+
+class RngUniform(Opaque):
+    """Numbers in [a, b) from the state of the device."""
+
+    shape: tuple[int, ...]
+    effects = frozenset(("random",))
+
+    def out_type(self, *types: ArrayType) -> ArrayType:
+        a, b = types
+        check_kind(self, types, "iuf")
+        check_same_dtype(self, types)
+        if a.ndim or b.ndim:
+            raise errors.ShapeError(
+                errors.explain("rng_uniform", "a and b must be scalars", {"a": a, "b": b})
+            )
+        return array_type(self.shape, a.dtype)
+
+    def vmap(self, size: int, args: Sequence[Any], dims: Sequence[int | None]) -> tuple[Any, Any]:
+        t = type_of(args[0])
+        if t.kind != "f":
+            raise errors.VmapError(
+                errors.explain(
+                    "vmap of rng_uniform", "different bounds need floats",
+                    {"a": t, "b": type_of(args[1])}, try_="random.randint",
+                )
+            )  # fmt: skip
+        found = apply(RngUniform.of((size, *self.shape)), t.dtype.type(0), t.dtype.type(1))
+        a, b = (
+            apply(Broadcast.of((size, *self.shape), () if d is None else (0,), None), x)
+            for x, d in zip(args, dims, strict=True)
+        )
+        return apply(add, a, apply(mul, found, apply(sub, b, a))), 0
+
+    def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> str:
+        (out,) = outs
+        wide = array_type(out.shape, accumulator(out.dtype))
+        scalar = array_type((), wide.dtype)
+        a, b = (ctx.convert(x, t, scalar) for x, t in zip(operands, types, strict=True))
+        sizes = ctx.integers(out.shape, array_type((out.ndim,), np.int64))
+        found = ctx.emit(
+            f'"stablehlo.rng"({a}, {b}, {sizes}) <{{rng_distribution = #stablehlo<rng_distribution '
+            f"UNIFORM>}}> : ({scalar.mlir}, {scalar.mlir}, tensor<{out.ndim}xi64>) -> {wide.mlir}"
+        )
+        return ctx.convert(found, wide, out)
 
 
 unwrap = RandomUnwrap()
