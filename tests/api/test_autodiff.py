@@ -378,7 +378,8 @@ def test_jvp_checks_tangents() -> None:
 def test_vjp_of_vjp_and_jvp_of_vjp() -> None:
     f = lambda x: np.sum(np.sin(x) * x)
     x, v = np.asarray([0.3, 1.2]), np.asarray([1.0, -2.0])
-    second = (2 * numpy.cos(x) - numpy.sin(x) * x) * v
+    a, b = numpy.asarray(x), numpy.asarray(v)
+    second = (2 * numpy.cos(a) - numpy.sin(a) * a) * b
     gradient = lambda x: nl.vjp(f, x)[1](1.0)[0]
     close(nl.jvp(gradient, (x,), (v,))[1], second)
     close(nl.vjp(gradient, x)[1](v)[0], second)

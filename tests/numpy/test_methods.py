@@ -186,9 +186,8 @@ STAGED: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
     (lambda x: x.tolist(), errors.ConcretizationTypeError, "known"),
     (lambda x: [1, 2][x.astype(int)], errors.TracerIntegerConversionError, "static_argnums"),
     (lambda x: range(x.astype(int)), errors.TracerIntegerConversionError, "fori_loop"),
-    (numpy.sin, errors.TracerArrayConversionError, "numlift.numpy"),
     (numpy.asarray, errors.TracerArrayConversionError, "pure_callback"),
-    (lambda x: x.device, errors.ConcretizationTypeError, "outside the traced function"),
+    (lambda x: x.committed, errors.ConcretizationTypeError, "outside the traced function"),
 ]  # fmt: skip
 
 
@@ -216,8 +215,8 @@ def test_message_names_the_users_line() -> None:
 
 def test_conversion_under_grad_would_lose_the_derivative() -> None:
     with pytest.raises(errors.TracerArrayConversionError, match="stop_gradient"):
-        nl.grad(lambda x: numpy.sin(x))(1.0)
-    assert nl.grad(lambda x: x * float(numpy.sin(lax.stop_gradient(x))))(0.0) == 0.0
+        nl.grad(lambda x: numpy.asarray(x))(1.0)
+    assert nl.grad(lambda x: x * float(numpy.asarray(lax.stop_gradient(x))))(0.0) == 0.0
 
 
 def test_vmap_has_no_single_value() -> None:

@@ -12,7 +12,7 @@ from .. import config, errors
 from ..core.graph import Equation, Graph, Var, checks
 from ..core.op import Op
 from ..core.staging import infer_type
-from ..core.tracing import EVAL, Tracer, leaked
+from ..core.tracing import EVAL, Tracer, current, leaked
 from ..core.verify import verify
 from ..runtime import xla
 from ..runtime.array import Array
@@ -73,8 +73,8 @@ def _execute_slowly(op: Op, args: Sequence[Any]) -> Any:
     return results if op.multi else results[0]
 
 
-def concrete(x: Any, function: str) -> Array:
-    """`x` as an array on a device.
+def concrete(x: Any, function: str) -> Any:
+    """`x` as an array on a device (an object that converts itself may be a traced value instead).
 
     Raises:
         UnexpectedTracerError: `x` is a tracer whose trace has ended.
@@ -93,6 +93,10 @@ def concrete(x: Any, function: str) -> Array:
     kind = type(x)
     if kind is float or kind is int or kind is bool or kind is complex:
         return constant(x)
+    convert = getattr(kind, "__numlift_array__", None)
+    if convert is not None:
+        found = convert(x)
+        return found if isinstance(found, Tracer) and current.get() is not EVAL else as_array(found)
     if isinstance(x, np.generic):
         return _typed_scalar(x.dtype, x.tobytes(), config.current())
     return as_array(x)

@@ -109,6 +109,9 @@ def _operand(x: Any) -> Any:
     if isinstance(x, (Array, Tracer)):
         return x
     kind = type(x)
+    convert = getattr(kind, "__numlift_array__", None)
+    if convert is not None:
+        return _operand(convert(x))
     if kind is float or kind is bool or kind is complex or isinstance(x, np.generic):
         return x
     if kind is int and -(2**31) <= x < 2**31:

@@ -34,13 +34,14 @@ def lift(
     transformations on both sides: ``lift(grad(f))`` takes and returns NumPy arrays, and
     ``grad(lift(f))`` works on Numlift arrays.
 
-    `np.asarray(x)` and its kin inside the function work too, also in functions that it calls by
-    name; not in functions that are attributes of another module.
+    The function may write into arrays that it makes: ``a = np.zeros(3); a[0] = x.sum()``, also
+    through views, with ``a[mask] += 1``, ``out=`` and functions such as `np.fill_diagonal`. Writing
+    into an argument is an error: make a copy and return it. This holds for the function and for
+    those that it calls by name; not for functions that are attributes of another module, where
+    calls of NumPy still work but `np.asarray(x)` and writing do not.
 
     Args:
-        fun: function of pytrees of NumPy arrays and numbers. It must be pure, and must not write
-            into arrays that depend on its arguments (`np.where`, `np.stack` or ``x.at[i].set``
-            instead).
+        fun: function of pytrees of NumPy arrays and numbers without side effects.
         static_argnums, static_argnames: arguments that shapes or Python code depend on.
         autostage: also rewrite `if`, `while` and `for` on values, as `jit(autostage=True)` does.
         x64: compute in the dtypes of the arguments (float64 stays float64), whatever the global
@@ -53,6 +54,8 @@ def lift(
 
     Raises:
         TracerArrayConversionError: a NumPy call that cannot be traced; the message names it.
+        ValueArgumentError: writing into an argument, or through a view that cannot be followed.
+        NonConcreteBooleanIndexError: a use of ``a[mask]`` that needs the number of elements.
 
     Example:
         >>> import numpy as np
@@ -61,10 +64,18 @@ def lift(
         ... def energy(x):
         ...     x = np.asarray(x)
         ...     return np.sum(np.sin(x) ** 2) / np.linalg.norm(x)
-        >>> energy(np.array([1.0, 2.0, 2.0]))
-        np.float64(0.787237...)
+        >>> energy(np.array([1.0, 2.0, 2.0])).round(6)
+        np.float64(0.787239)
         >>> nl.lift(nl.grad(lambda x: np.prod(x)))(np.array([1.0, 2.0, 4.0]))
         array([8., 4., 2.])
+        >>> @nl.lift
+        ... def powers(x):
+        ...     a = np.ones(4)
+        ...     for i in range(1, 4):
+        ...         a[i] = a[i - 1] * x
+        ...     return a
+        >>> powers(3.0)
+        array([ 1.,  3.,  9., 27.])
     """
     if fun is None:
         return functools.partial(

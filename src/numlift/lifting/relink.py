@@ -1,8 +1,9 @@
-"""Give a user's function a NumPy whose conversions take traced values.
+"""Give a user's function a NumPy whose arrays take traced values.
 
-NumPy asks nobody before it converts: `np.asarray(x)` of a traced value must fail. So `lift` runs
-a copy of the function in which the names that mean NumPy, and NumPy's conversion functions, mean
-the ones below. Functions that it calls by a global name or from a closure are copied as well.
+NumPy asks nobody before it converts or creates: `np.asarray(x)` of a traced value must fail, and
+no traced value fits into `np.zeros(3)`. So `lift` runs a copy of the function in which the names
+that mean NumPy, and NumPy's functions, mean the ones below. Functions that it calls by a global
+name or from a closure are copied as well.
 """
 
 from __future__ import annotations
@@ -18,59 +19,155 @@ import numpy as np
 from .. import numpy as nlnp
 from ..core.tracing import Value
 from ..errors import is_internal
-from ..tree import tree_leaves
+from ..tree import tree_map
+from .calls import call, ours_for
+from .writable import Writable, is_writable, plain
+
+_LIBRARIES = tuple({sysconfig.get_path(p) for p in ("stdlib", "purelib", "platlib")})
+_CONVERSIONS: dict[str, Callable[..., Any]] = {
+    "array": nlnp.array,
+    "asarray": nlnp.asarray,
+    "asanyarray": nlnp.asarray,
+    "asarray_chkfinite": nlnp.asarray,
+    "ascontiguousarray": nlnp.asarray,
+    "asfortranarray": nlnp.asarray,
+    "require": lambda a, dtype=None, requirements=None: nlnp.asarray(a, dtype),
+}
 
 
-def _convert(name: str, ours: Callable[..., Any]) -> Callable[..., Any]:
-    theirs = getattr(np, name)
+def _converting(name: str, theirs: Callable[..., Any], ours: Callable[..., Any]) -> Any:
+    """A conversion: traced values have no layout, and an array that needs no change is itself."""
+
+    def converted(a: Any, *args: Any, **kwargs: Any) -> Any:
+        for option in ("order", "subok", "like"):
+            kwargs.pop(option, None)
+        return ours(a, *args, **kwargs)
 
     @functools.wraps(theirs)
-    def converted(*args: Any, **kwargs: Any) -> Any:
-        if not any(isinstance(x, Value) for x in tree_leaves((args, kwargs))):
-            return theirs(*args, **kwargs)
-        for option in ("order", "subok", "like"):  # traced values have no layout
-            kwargs.pop(option, None)
-        return ours(*args, **kwargs)
+    def function(*args: Any, **kwargs: Any) -> Any:
+        found = call(name, theirs, converted, args, kwargs)
+        if name == "array" and is_writable(found) and found._parent is not None:
+            return Writable(found.read())  # a copy, unless copy=False asked for the array itself
+        return found
 
-    return converted
-
-
-def _require(a: Any, dtype: Any = None, requirements: Any = None) -> Any:
-    return nlnp.asarray(a, dtype)
+    return function
 
 
-CONVERSIONS: dict[str, Callable[..., Any]] = {
-    "array": _convert("array", nlnp.array),
-    "asarray": _convert("asarray", nlnp.asarray),
-    "asanyarray": _convert("asanyarray", nlnp.asarray),
-    "asarray_chkfinite": _convert("asarray_chkfinite", nlnp.asarray),
-    "ascontiguousarray": _convert("ascontiguousarray", nlnp.asarray),
-    "asfortranarray": _convert("asfortranarray", nlnp.asarray),
-    "require": _convert("require", _require),
-    "vectorize": nlnp.vectorize,
-}
-_FOUND_BY = {id(getattr(np, name)): function for name, function in CONVERSIONS.items()}
+def _function(name: str, theirs: Any) -> Any:
+    """What a function of NumPy is in lifted code."""
+    if name in _CONVERSIONS:
+        return _converting(name, theirs, _CONVERSIONS[name])
+    ours = ours_for(theirs)
+
+    @functools.wraps(theirs)
+    def function(*args: Any, **kwargs: Any) -> Any:
+        return call(name, theirs, ours, args, kwargs)
+
+    return function
+
+
+class _ArrayClass(type):
+    """`numpy.ndarray` in lifted code: writable arrays are instances too."""
+
+    def __instancecheck__(cls, x: Any) -> bool:
+        return type(x) is Writable or isinstance(x, np.ndarray)
+
+    def __subclasscheck__(cls, kind: type) -> bool:
+        return kind is Writable or issubclass(kind, np.ndarray)
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        return Writable(np.ndarray(*args, **kwargs))
+
+    def __getattr__(cls, name: str) -> Any:
+        return getattr(np.ndarray, name)
+
+
+class ndarray(metaclass=_ArrayClass):
+    """Stands for `numpy.ndarray`."""
 
 
 class _TracedNumPy(ModuleType):
-    """`numpy`, but with conversions that take traced values."""
+    """A module of NumPy with the functions above."""
+
+    def __init__(self, module: Any):
+        super().__init__(module.__name__, module.__doc__)
+        self._module = module
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(np, name)
+        found = getattr(self._module, name)
+        made = _SUBMODULES.get(id(found)) or _changed_function(found)
+        setattr(self, name, made)
+        return made
 
 
-_TRACED_NUMPY = _TracedNumPy("numpy", np.__doc__)
-_TRACED_NUMPY.__dict__.update(CONVERSIONS)
-_LIBRARIES = tuple({sysconfig.get_path(p) for p in ("stdlib", "purelib", "platlib")})
+_SUBMODULES: dict[int, Any] = {}
+for _module in (np, np.linalg, np.fft):
+    _SUBMODULES[id(_module)] = _TracedNumPy(_module)
+_PUBLIC = {
+    id(f)
+    for m in (np, np.linalg, np.fft)
+    for name, f in vars(m).items()
+    if callable(f) and str(getattr(f, "__module__", "")).startswith("numpy") and name[0] != "_"
+} | {id(np.vectorize), id(np.ndarray)}
+
+
+def _changed_function(x: Any) -> Any:
+    if x is np.vectorize:
+        return nlnp.vectorize
+    if x is np.ndarray:
+        return ndarray
+    if id(x) not in _PUBLIC or isinstance(x, (type, np.ufunc)):
+        return x  # ufuncs ask their arguments
+    return _function(x.__name__, x)
+
+
+class Namespace:
+    """The array API namespace of writable arrays: `numlift.numpy`, with writable results."""
+
+    def __getattr__(self, name: str) -> Any:
+        ours, theirs = getattr(nlnp, name), getattr(np, name, None)
+        if isinstance(ours, ModuleType):
+            return _SUBMODULES[id(theirs)]
+        if not callable(ours) or isinstance(ours, type) or theirs is None:
+            return ours
+        made = functools.partial(call, name, theirs, ours)
+        return lambda *args, **kwargs: made(args, kwargs)
+
+
+_NAMESPACE = Namespace()
+Writable.__array_namespace__ = lambda self, *, api_version=None: _NAMESPACE  # type: ignore[attr-defined]
 
 
 def relink(fun: Any) -> Any:
-    """A copy of a user's function that sees the conversions above.
+    """A copy of a user's function that sees the NumPy above.
 
     Functions of libraries, and functions that are reached as attributes of a module or an object,
     stay as they are.
     """
-    return _Relinker().changed(fun)
+    relinker = _Relinker()
+    made = relinker.changed(fun)
+    return made if _is_transformation(fun) else entered(made)
+
+
+def _is_transformation(fun: Any) -> bool:
+    return isinstance(fun, FunctionType) and is_internal(fun.__code__)
+
+
+def entered(fun: Callable[..., Any]) -> Callable[..., Any]:
+    """`fun` called from outside: its arguments become writable arrays, its results plain ones."""
+
+    @functools.wraps(fun)
+    def function(*args: Any, **kwargs: Any) -> Any:
+        args, kwargs = tree_map(_argument, (args, kwargs))
+        return tree_map(plain, fun(*args, **kwargs))
+
+    return function
+
+
+def _argument(x: Any) -> Any:
+    if isinstance(x, (Value, np.ndarray)) and x.ndim:
+        return Writable(x, read_only="an argument of the function")
+    return x
 
 
 def _names(code: CodeType) -> set[str]:
@@ -88,16 +185,16 @@ class _Relinker:
 
     def changed(self, x: Any) -> Any:
         """What stands in the place of `x`: `x` itself if nothing needs to change."""
-        if x is np:
-            return _TRACED_NUMPY
-        if isinstance(x, FunctionType):
+        if isinstance(x, FunctionType) and id(x) not in _PUBLIC:
             made = self.made.get(id(x))
             return self._function(x) if made is None else made
         if isinstance(x, MethodType):
             return MethodType(self.changed(x.__func__), x.__self__)
         if isinstance(x, functools.partial):
             return functools.partial(self.changed(x.func), *x.args, **x.keywords)
-        return _FOUND_BY.get(id(x), x)
+        if isinstance(x, ModuleType):
+            return _SUBMODULES.get(id(x), x)
+        return _changed_function(x) if callable(x) else x
 
     def _function(self, fun: FunctionType) -> Any:
         code = fun.__code__
@@ -114,14 +211,21 @@ class _Relinker:
         made.__kwdefaults__ = fun.__kwdefaults__
         for cell, old in zip(cells, fun.__closure__ or (), strict=True):
             try:
-                cell.cell_contents = self.changed(old.cell_contents)
+                content = old.cell_contents
             except ValueError:  # a name that is not bound yet
                 continue
+            cell.cell_contents = self._in_closure(content, internal)
         if not internal:
             for name in _names(code):
                 if name in names:
                     names[name] = self.changed(names[name])
         return made
 
+    def _in_closure(self, content: Any, internal: bool) -> Any:
+        made = self.changed(content)
+        if internal and made is not content and not _is_transformation(content):
+            return entered(made)
+        return made
 
-__all__ = ["CONVERSIONS", "relink"]
+
+__all__ = ["relink"]

@@ -126,8 +126,12 @@ class TracerProtocol:
 
     @property
     def device(self: Any) -> Any:
-        """The device, if the value is known (under `grad`)."""
-        return self._known("device")
+        """The device if the value is known (under `grad`); None while a program is traced.
+
+        ``device=x.device`` of creation functions thus leaves the place to the compiler.
+        """
+        value = value_of(self)
+        return None if value is None else value.device
 
     @property
     def committed(self: Any) -> bool:

@@ -1,0 +1,181 @@
+"""NumPy's functions, methods and operators on writable arrays.
+
+Where every argument is known NumPy itself computes; else Numlift's function of the same name.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from .. import errors
+from .. import numpy as nlnp
+from ..core.tracing import Value
+from ..numpy.protocols import array_function, array_ufunc
+from ..tree import tree_map
+from . import in_place, views
+from .writable import ATTRIBUTES, Writable, describe, has_traced, is_writable, plain, wrap
+
+
+def run(theirs: Callable[..., Any], ours: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """NumPy's function where all is known, else ours."""
+    return (ours if has_traced((args, kwargs)) else theirs)(*args, **kwargs)
+
+
+def call(
+    name: str, theirs: Callable[..., Any], ours: Callable[..., Any], args: Any, kwargs: Any
+) -> Any:
+    """A function on writable arrays; the result is one, and a view where NumPy makes one."""
+    out = kwargs.get("out")
+    out = out[0] if type(out) is tuple and len(out) == 1 else out
+    if is_writable(out):
+        rest = {k: v for k, v in kwargs.items() if k != "out"}
+        return out.assign(plain(run(theirs, ours, plain(tuple(args)), plain(rest))))
+    if name in in_place.FUNCTIONS and args and is_writable(args[0]):
+        return in_place.call(name, theirs, args, kwargs)
+    found = run(theirs, ours, plain(tuple(args)), plain(kwargs))
+    if args and is_writable(args[0]):
+        return views.joined(name, partial(run, theirs, ours), found, args, kwargs)
+    return tree_map(wrap, found)
+
+
+def _ufunc(self: Writable, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    if method == "at":
+        return in_place.ufunc_at(ufunc, inputs)
+    out = kwargs.pop("out", None)
+    targets = () if out is None else out
+    if any(map(is_writable, targets)):
+        mask = plain(kwargs.pop("where", True))
+        found = _ufunc(self, ufunc, method, *inputs, **kwargs)
+        results = found if isinstance(found, tuple) else (found,)
+        for target, result in zip(targets, results, strict=True):
+            if target is not None:
+                value = plain(result)
+                target.assign(value if mask is True else _chosen(mask, value, plain(target)))
+        return out if len(results) > 1 else out[0]
+    if out is not None:
+        kwargs["out"] = out
+    args, options = plain(inputs), plain(kwargs)
+    if has_traced((args, options)):
+        return tree_map(wrap, array_ufunc(None, ufunc, method, *args, **options))
+    return tree_map(wrap, getattr(ufunc, method)(*args, **options))
+
+
+def _chosen(mask: Any, new: Any, old: Any) -> Any:
+    return nlnp.where(mask, new, old) if has_traced((mask, new, old)) else np.where(mask, new, old)
+
+
+def _function(self: Writable, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    return call(func.__name__, func, ours_for(func), args, kwargs)
+
+
+def ours_for(func: Any) -> Callable[..., Any]:
+    """Numlift's counterpart of a function of NumPy, with its errors if there is none."""
+    return lambda *args, **kwargs: array_function(None, func, (), args, kwargs)
+
+
+# ---- attributes and methods ------------------------------------------------------------------
+
+
+def _attribute(x: Writable, name: str) -> Any:
+    value = x.read()
+    if name == "device":  # what xp.asarray(y, device=x.device) understands in both states
+        return None
+    if name in views.ATTRIBUTES:
+        get, put = views.ATTRIBUTES[name]
+        return Writable(get(value), x, get, put) if np.ndim(value) else get(value)
+    if name in in_place.METHODS:
+        return partial(in_place.METHODS[name], x)
+    found = getattr(value, name)
+    if not callable(found):
+        return found
+    return partial(_method, x, name)
+
+
+def _method(x: Writable, name: str, *args: Any, **kwargs: Any) -> Any:
+    def theirs(value: Any, *rest: Any, **options: Any) -> Any:
+        return getattr(value, name)(*rest, **options)
+
+    def ours(value: Any, *rest: Any, **options: Any) -> Any:
+        options.pop("order", None)
+        return getattr(nlnp.asarray(value), name)(*rest, **options)
+
+    return call(name, theirs, ours, (x, *args), kwargs)
+
+
+# ---- operators -------------------------------------------------------------------------------
+
+
+def _operand(mine: Any, other: Any) -> Any:
+    """The other operand; lists are arrays to NumPy."""
+    other = plain(other)
+    if isinstance(other, (list, tuple)) and isinstance(mine, Value):
+        return nlnp.asarray(other)
+    return nlnp.asarray(other) if has_traced(other) else other
+
+
+def _binary(op: Callable[[Any, Any], Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    def forward(self: Writable, other: Any) -> Any:
+        mine = self.read()
+        return tree_map(wrap, op(mine, _operand(mine, other)))
+
+    def reflected(self: Writable, other: Any) -> Any:
+        mine = self.read()
+        return tree_map(wrap, op(_operand(mine, other), mine))
+
+    return forward, reflected
+
+
+def _in_place_operator(
+    op: Callable[[Any, Any], Any], native: Callable[[Any, Any], Any]
+) -> Callable[[Writable, Any], Writable]:
+    def changed(self: Writable, other: Any) -> Writable:
+        mine = self.read()
+        other = _operand(mine, other)
+        if isinstance(mine, np.ndarray) and not has_traced(other) and self._read_only is None:
+            native(mine, other)
+            return self
+        new = op(mine, other)
+        if not np.can_cast(new.dtype, mine.dtype, "same_kind"):
+            raise errors.DTypeError(
+                errors.explain(
+                    "lift",
+                    f"a result of dtype {new.dtype} cannot be written into {mine.dtype}",
+                    {"array": describe(mine), "result": describe(new)},
+                    try_="a = a + b instead of a += b, or make the array with dtype=float",
+                )
+            )
+        return self.assign(new)
+
+    return changed
+
+
+def _unary(op: Callable[[Any], Any]) -> Callable[[Writable], Any]:
+    return lambda self: wrap(op(self.read()))
+
+
+def _install() -> None:
+    names = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"]
+    for name in [*names, "and_", "or_", "xor", "lshift", "rshift"]:
+        op, base = getattr(operator, name), name.rstrip("_")
+        forward, reflected = _binary(op)
+        setattr(Writable, f"__{base}__", forward)
+        setattr(Writable, f"__r{base}__", reflected)
+        native = getattr(operator, f"i{base}")
+        setattr(Writable, f"__i{base}__", _in_place_operator(op, native))
+    for name, function in zip(("__divmod__", "__rdivmod__"), _binary(divmod), strict=True):
+        setattr(Writable, name, function)
+    for name in ("lt", "le", "eq", "ne", "gt", "ge"):
+        setattr(Writable, f"__{name}__", _binary(getattr(operator, name))[0])
+    for name in ("neg", "pos", "abs", "invert"):
+        setattr(Writable, f"__{name}__", _unary(getattr(operator, name)))
+    Writable.__array_ufunc__ = _ufunc  # type: ignore[attr-defined]
+    Writable.__array_function__ = _function  # type: ignore[attr-defined]
+
+
+_install()
+ATTRIBUTES.attribute = _attribute

@@ -1,0 +1,276 @@
+"""Arrays that lifted code may write into, as NumPy code does.
+
+A `Writable` holds a NumPy array as long as its elements are known, and a traced value from the
+first write of one on. A view (``a[1:]``, ``a.T``) knows its parent, how it follows from the parent
+and how a write into it changes the parent, so both see each other's writes, as in NumPy. Where a
+view of NumPy's could not be followed, using it after a write is an error, never an old value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from .. import errors
+from .. import numpy as nlnp
+from ..core.tracing import Value
+from .masked import Masked, selected, traced_mask, written
+
+Getter = Callable[[Any], Any]
+Putter = Callable[[Any, Any], Any]
+
+
+class Writable:
+    """A NumPy array, or a traced value, that can be written into.
+
+    Args:
+        value: array or traced value.
+        parent: what this is a view of.
+        get: value of the parent -> value of this view; None if the view cannot be followed.
+        put: (value of the parent, new value of this view) -> new value of the parent.
+        read_only: why writing is an error, or None.
+    """
+
+    __slots__ = ("_value", "_parent", "_get", "_put", "_version", "_read_only", "__weakref__")
+    __hash__ = None  # type: ignore[assignment]
+    _parent: Writable | None
+    _read_only: str | None
+    _version: int
+
+    def __init__(
+        self,
+        value: Any,
+        parent: Writable | None = None,
+        get: Getter | None = None,
+        put: Putter | None = None,
+        read_only: str | None = None,
+    ):
+        self._value, self._parent, self._get, self._put = value, parent, get, put
+        self._read_only = parent._read_only if parent is not None else read_only
+        self._version = 0 if parent is None else parent._root()._version
+
+    def _root(self) -> Writable:
+        found = self
+        while found._parent is not None:
+            found = found._parent
+        return found
+
+    def read(self) -> Any:
+        """The value now, with the writes through other views."""
+        root = self._root()
+        if self._version != root._version:
+            if self._get is None or self._parent is None:
+                raise errors.ValueArgumentError(
+                    errors.explain(
+                        "lift",
+                        "a view was used after its memory was written with traced values, and "
+                        "Numlift cannot follow this kind of view",
+                        {"view": describe(self._value)},
+                        try_="make it a copy where it is made: view.copy()",
+                    )
+                )
+            self._value = self._get(self._parent.read())
+            self._version = root._version
+        return self._value
+
+    def write(self, new: Any) -> None:
+        """Take a new value of the same shape and dtype; parents and views see it."""
+        if self._read_only is not None:
+            raise errors.ValueArgumentError(
+                errors.explain(
+                    "lift",
+                    f"cannot write into {self._read_only}",
+                    {"array": describe(self._value)},
+                    try_="x = x.copy() at the start of the function, and return the result",
+                )
+            )
+        if self._parent is None:
+            self._value = new
+            self._version += 1
+            return
+        if self._put is None:
+            raise errors.ValueArgumentError(
+                errors.explain(
+                    "lift",
+                    "a traced value cannot be written through this kind of view",
+                    {"view": describe(self._value)},
+                    try_="write into the array itself: a[index] = value",
+                )
+            )
+        self._parent.write(self._put(self._parent.read(), new))
+        self._value, self._version = new, self._root()._version
+
+    # ---- reading and writing parts ----------------------------------------------------------
+
+    def __getitem__(self, index: Any) -> Any:
+        index = plain(index)
+        mask = traced_mask(index, self.read())
+        if mask is not None:
+            return selected(self.read(), mask)
+        value = self.read()[index]
+        if not np.ndim(value) or not is_basic(index):
+            return wrap(value)
+        return Writable(
+            value, self, lambda whole: whole[index], lambda whole, part: put(whole, index, part)
+        )
+
+    def __setitem__(self, index: Any, new: Any) -> None:
+        index, new = plain((index, new))
+        whole = self.read()
+        if type(new) is Masked:
+            self.write(put(whole, ..., written(whole, index, new)))
+            return
+        if isinstance(whole, np.ndarray) and not has_traced((index, new)):
+            if self._read_only is not None:
+                self.write(whole)  # raises
+            whole[index] = new
+            return
+        self.write(put(whole, index, new))
+
+    def assign(self, new: Any) -> Writable:
+        """Write the whole array: what ``a += b`` and ``out=a`` do."""
+        self[...] = new
+        return self
+
+    # ---- what Python asks arrays -------------------------------------------------------------
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name not in ("__array_interface__", "__dlpack__"):
+            raise AttributeError(name)
+        return ATTRIBUTES.attribute(self, name)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        value = self.read()
+        return np.array(value, dtype) if copy else np.asarray(value, dtype)
+
+    def __numlift_array__(self) -> Any:
+        """The value for Numlift's functions and transformations."""
+        return nlnp.asarray(self.read())
+
+    def __len__(self) -> int:
+        return len(self.read())
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter([self[i] for i in range(len(self))])
+
+    def __contains__(self, item: Any) -> bool:
+        return plain(item) in self.read()
+
+    def __bool__(self) -> bool:
+        return bool(self.read())
+
+    def __float__(self) -> float:
+        return float(self.read())
+
+    def __int__(self) -> int:
+        return int(self.read())
+
+    def __complex__(self) -> complex:
+        return complex(self.read())
+
+    def __index__(self) -> int:
+        return self.read().__index__()
+
+    def __repr__(self) -> str:
+        return repr(self.read())
+
+    def __str__(self) -> str:
+        return str(self.read())
+
+    def __format__(self, spec: str) -> str:
+        return format(self.read(), spec)
+
+    def __copy__(self) -> Writable:
+        return Writable(copied(self.read()))
+
+    def __deepcopy__(self, memo: Any) -> Writable:
+        return self.__copy__()
+
+
+class Attributes:
+    """Where attributes of writable arrays are looked up; `attributes` installs itself here."""
+
+    attribute: Callable[[Writable, str], Any]
+
+
+ATTRIBUTES = Attributes()
+
+
+def is_writable(x: Any) -> bool:
+    """Whether `x` is a `Writable`."""
+    return type(x) is Writable
+
+
+def describe(x: Any) -> Any:
+    """What messages say about a value: its type."""
+    return x.type if isinstance(x, Value) else x
+
+
+def copied(x: Any) -> Any:
+    """A value that shares no memory with `x`."""
+    return x.copy() if isinstance(x, np.ndarray) else x
+
+
+def wrap(x: Any) -> Any:
+    """A result as lifted code gets it: arrays can be written into, scalars are as they are."""
+    if isinstance(x, (np.ndarray, Value)) and x.ndim:
+        return Writable(x)
+    return x
+
+
+def plain(x: Any) -> Any:
+    """`x` with arrays and traced values in the place of writable arrays, at any depth."""
+    kind = type(x)
+    if kind is Writable:
+        return x.read()
+    if kind is tuple or kind is list:
+        return kind([plain(y) for y in x])
+    if kind is dict:
+        return {key: plain(y) for key, y in x.items()}
+    if kind is slice:
+        return slice(plain(x.start), plain(x.stop), plain(x.step))
+    return x
+
+
+def has_traced(x: Any) -> bool:
+    """Whether a Numlift array or traced value is among the (nested) arguments."""
+    if isinstance(x, Value):
+        return True
+    if type(x) in (tuple, list):
+        return any(map(has_traced, x))
+    if type(x) is dict:
+        return any(map(has_traced, x.values()))
+    return type(x) is slice and has_traced((x.start, x.stop, x.step))
+
+
+def is_basic(index: Any) -> bool:
+    """Whether NumPy makes a view for this index: integers, slices, None and ... only."""
+    parts = index if type(index) is tuple else (index,)
+    return all(
+        x is None
+        or x is ...
+        or isinstance(x, (slice, int, np.integer))
+        and not isinstance(x, (bool, np.bool_))
+        for x in parts
+    )
+
+
+def put(whole: Any, index: Any, new: Any) -> Any:
+    """`whole` with new elements at `index`, cast to its dtype as NumPy's assignment does."""
+    whole = nlnp.asarray(whole)
+    new = nlnp.asarray(new)
+    if new.dtype != whole.dtype:
+        if not np.can_cast(new.dtype, whole.dtype, "unsafe") or (
+            new.dtype.kind == "c" and whole.dtype.kind != "c"
+        ):
+            raise errors.DTypeError(
+                errors.explain(
+                    "lift",
+                    f"elements of dtype {new.dtype} cannot be written into {whole.dtype}",
+                    try_="take the real part, or make the array with dtype=complex",
+                )
+            )
+        new = new.astype(whole.dtype)
+    return whole.at[index].set(new)
