@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from .. import errors
 from ..core.graph import Graph
 from ..core.op import Linear
 from ..core.tracing import apply, type_of
@@ -21,6 +20,7 @@ from ..transforms.vmap import place_batch, vmap_graph
 from .call import HigherOrder, Pruned, guarded, open_ended
 from .loop_lowering import ScanLowering
 from .scan_counts import counts_by_lane, masked_body
+from .scan_known import known_carry, transpose_around
 from .scan_linear import LinearScan
 from .scan_transpose import TransposedScan
 
@@ -175,15 +175,10 @@ class Scan(HigherOrder):
     def transpose(self, ct: Any, *inputs: Any) -> Sequence[Any]:
         consts, _, xs = self.parts([type(x) is Linear for x in inputs])
         k = self.n_carry
+        known = known_carry(self, inputs)
         init = inputs[self.n_consts : self.n_consts + k]
-        if not all(type_of_input(x).inexact for x in init):
-            raise errors.GradError(
-                errors.explain(
-                    "transpose of scan",
-                    "the carry of a linear loop holds integers, which are not linear",
-                    try_="loop over np.arange(n) in xs instead of counting in the carry",
-                )
-            )
+        if any(known) or not all(type_of_input(x).inexact for x in init):
+            return transpose_around(self, known, ct, inputs)
         # A known initial value (often zeros) makes the loop affine: it is transposed as linear.
         linear = (*consts, *([True] * k), *xs)
         active = tuple([c is not None for c in ct])

@@ -134,7 +134,8 @@ def _carried(
 
 def _places(active: Flags, order: int, groups: Sequence[int]) -> list[int]:
     """Positions of values and terms so that each group of values is followed by its terms."""
-    n, found, start, seen = len(active), [], 0, 0
+    found: list[int] = []
+    n, start, seen = len(active), 0, 0
     for size in groups:
         found += range(start, start + size)
         for a in active[start : start + size]:
