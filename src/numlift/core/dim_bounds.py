@@ -19,6 +19,8 @@ _INF = math.inf
 LARGEST = 2**31 - 1
 """Largest size: exported programs count in int32."""
 _DEPTH = 3
+_STEPS = 60
+"""So many polynomials are looked at before a question counts as open."""
 Interval = tuple[float, float]
 
 
@@ -104,30 +106,67 @@ def _decide(scope: SymbolicScope, terms: Terms) -> bool | None:
         return True
     if high < 0:
         return False
-    if _proven(scope, terms, _DEPTH):
+    if _Search(scope).proves(terms, _DEPTH):
         return True
     opposite = {m: -c for m, c in terms.items()}
-    constant = opposite.get((), 0) - 1
-    opposite = {**opposite, (): constant}
-    return False if _proven(scope, opposite, _DEPTH) else None
+    opposite[()] = opposite.get((), 0) - 1
+    return False if _Search(scope).proves(opposite, _DEPTH) else None
 
 
-def _proven(scope: SymbolicScope, terms: Terms, depth: int) -> bool:
-    if bounds(scope, terms)[0] >= 0 or _grows(scope, terms):
-        return True
-    if depth == 0:
+class _Search:
+    """Looks for a proof that a polynomial is >= 0, for a limited number of steps."""
+
+    def __init__(self, scope: SymbolicScope):
+        self.scope, self.left = scope, _STEPS
+
+    def proves(self, terms: Terms, depth: int) -> bool:
+        """Whether a proof was found."""
+        scope = self.scope
+        self.left -= 1
+        if bounds(scope, terms)[0] >= 0 or _grows(scope, terms):
+            return True
+        if depth == 0 or self.left < 0:
+            return False
+        for atom in _atoms(terms):
+            if atom.kind in ("max", "min"):
+                # it is one of the two
+                if all(self.proves(_replaced(terms, atom, x), depth - 1) for x in atom.args):
+                    return True
+                break
+        for fact in _facts(scope, terms):
+            for mono, c in fact.items():
+                have = terms.get(mono, 0)
+                if mono and have * c > 0:
+                    rest = {m: abs(c) * k for m, k in terms.items()}
+                    for m, k in fact.items():
+                        rest[m] = rest.get(m, 0) - abs(have) * k
+                    if self.proves({m: k for m, k in rest.items() if k}, depth - 1):
+                        return True
         return False
-    for fact in _facts(scope, terms):
-        for mono, c in fact.items():
-            have = terms.get(mono, 0)
-            if not mono or have * c <= 0:
-                continue
-            left = {m: abs(c) * k for m, k in terms.items()}
-            for m, k in fact.items():
-                left[m] = left.get(m, 0) - abs(have) * k
-            if _proven(scope, {m: k for m, k in left.items() if k}, depth - 1):
-                return True
-    return False
+
+
+def _atoms(terms: Terms) -> list[Atom]:
+    return list({id(atom): atom for mono in terms for atom, _ in mono}.values())
+
+
+def _replaced(terms: Terms, atom: Atom, x: Any) -> Terms:
+    """A polynomial with `x` in the place of an atom."""
+    made: Terms = {}
+    for mono, c in terms.items():
+        product: Terms = {tuple([f for f in mono if f[0] is not atom]): c}
+        for _ in range(dict(mono).get(atom, 0)):
+            grown: Terms = {}
+            for m, k in product.items():
+                for other, n in _terms(x).items():
+                    key = m
+                    for factor, power in other:
+                        for _ in range(power):
+                            key = _with(key, factor)
+                    grown[key] = grown.get(key, 0) + k * n
+            product = grown
+        for m, k in product.items():
+            made[m] = made.get(m, 0) + k
+    return {m: k for m, k in made.items() if k}
 
 
 def _grows(scope: SymbolicScope, terms: Terms) -> bool:
@@ -154,12 +193,9 @@ def _grows(scope: SymbolicScope, terms: Terms) -> bool:
 def _facts(scope: SymbolicScope, terms: Terms) -> Iterator[Terms]:
     """Polynomials that are >= 0 and share monomials with `terms`."""
     yield from scope.inequalities
-    seen: set[int] = set()
-    for mono in terms:
-        for atom, _ in mono:
-            if atom.kind != "symbol" and id(atom) not in seen:
-                seen.add(id(atom))
-                yield from _atom_facts(scope, atom)
+    for atom in _atoms(terms):
+        if atom.kind != "symbol":
+            yield from _atom_facts(scope, atom)
 
 
 def _atom_facts(scope: SymbolicScope, atom: Atom) -> Iterator[Terms]:

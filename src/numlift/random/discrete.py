@@ -10,12 +10,13 @@ import numpy as np
 
 from .. import errors, lax
 from ..api.library import library
-from ..core.dims import known
+from ..core.dims import Dim
 from ..core.dtypes import python_scalar_dtype
 from ..core.tracing import type_of
 from ..core.types import dtype_kind
 from ..lax.arguments import axis_in_range
 from ..numpy.util import as_value, broadcast_shape
+from ..structural.dim_value import dim_value
 from .common import (
     as_shape,
     float_dtype,
@@ -260,6 +261,8 @@ def permutation(
                 errors.explain(function, "n must not be negative", {"x": x}, try_="a positive n")
             )
         return _numbers(key, int(x))
+    if type(x) is Dim:
+        return _numbers(key, x)
     value = as_value(x, function, "x")
     t = type_of(value)
     if not t.ndim:
@@ -296,12 +299,25 @@ def shuffle(key: Any, x: Any, axis: int) -> Any:
     survives; rounds are added until n**3 is below the number of all words.
     """
     t = type_of(x)
-    rounds = math.ceil(3 * math.log(max(1, known(t.size, 2**31))) / math.log(2**32 - 1))
+    if type(t.size) is Dim:
+        for rounds in range(3):
+            key, subkey = keys_of(key, 2)
+            large = lax.gt(dim_value(t.size), int(_WORDS ** (rounds / 3)))
+            x = lax.cond(large, lambda s, y: _shuffled(s, y, axis), lambda s, y: y, subkey, x)
+        return x
+    rounds = math.ceil(3 * math.log(max(1, t.size)) / math.log(_WORDS))
     for _ in range(rounds):
         key, subkey = keys_of(key, 2)
-        words = draw_bits(subkey, t.shape, 32)
-        _, x = lax.sort_key_val(words, x, axis)
+        x = _shuffled(subkey, x, axis)
     return x
+
+
+_WORDS = 2**32 - 1
+
+
+def _shuffled(key: Any, x: Any, axis: int) -> Any:
+    words = draw_bits(key, type_of(x).shape, 32)
+    return lax.sort_key_val(words, x, axis)[1]
 
 
 def take(x: Any, indices: Any, axis: int) -> Any:
