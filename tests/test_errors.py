@@ -9,6 +9,7 @@ import pytest
 from numlift import errors
 
 BASES = {
+    "RefError": ValueError,
     "ShapeError": ValueError,
     "DTypeError": TypeError,
     "AxisError": np.exceptions.AxisError,
@@ -35,6 +36,8 @@ BASES = {
     "DonationError": ValueError,
     "UnboundAxisError": NameError,
     "VmapError": ValueError,
+    "IntegerOverflowError": OverflowError,
+    "ZeroStepError": ZeroDivisionError,
     "GraphVerifyError": AssertionError,
     "InternalError": RuntimeError,
 }

@@ -19,6 +19,7 @@ NAMES = {
     "SingleDeviceSharding get_abstract_mesh get_mesh set_mesh use_abstract_mesh use_mesh",
     "test_util": "check_grads check_jvp check_vjp",
     "flatten_util": "ravel_pytree",
+    "ref": "Ref addupdate empty_ref free_ref freeze get new_ref set swap",
     "tree": "all broadcast flatten flatten_with_path leaves leaves_with_path map map_with_path "
     "reduce reduce_associative static structure transpose unflatten",
     "tree_util": "DictKey FlattenedIndexKey GetAttrKey KeyEntry KeyPath Partial PyTreeDef "

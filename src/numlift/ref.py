@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .api.refs import freeze, new_ref
+from .api.refs import free_ref, freeze, new_ref
 from .core.refs import Ref
-from .numpy.refs import addupdate, get, set, swap
+from .numpy.refs import addupdate, empty_ref, get, set, swap
 
-__all__ = ["Ref", "addupdate", "freeze", "get", "new_ref", "set", "swap"]
+__all__ = ["Ref", "addupdate", "empty_ref", "free_ref", "freeze", "get", "new_ref", "set", "swap"]

@@ -6,7 +6,13 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
-from tests.golden import misuse_control, misuse_derivatives, misuse_host, misuse_programs
+from tests.golden import (
+    misuse_control,
+    misuse_derivatives,
+    misuse_host,
+    misuse_programs,
+    misuse_refs,
+)
 from tests.test_public_names import NAMES
 
 MODULES = {
@@ -14,6 +20,7 @@ MODULES = {
     "misuse_derivatives": misuse_derivatives.MISUSES,
     "misuse_host": misuse_host.MISUSES,
     "misuse_programs": misuse_programs.MISUSES,
+    "misuse_refs": misuse_refs.MISUSES,
 }
 MISUSES: dict[str, tuple[str, Callable[[], Any]]] = {
     f"{entry}: {what}": (file, call)
@@ -62,6 +69,7 @@ LISTED = {
     "stages": "numlift.stages",
     "sharding": "numlift.sharding",
     "autostage": "numlift.autostage",
+    "ref": "numlift.ref",
 }
 CONTROL = ("branches", "loops", "solvers", "parallel")  # of lax; the rest of it are operations
 CONTROL_NAMES = ("associative_scan", "stop_gradient", "optimization_barrier")
@@ -84,7 +92,7 @@ NOT_ASKED = {
     "checkpoint_policies.nothing_saveable",
     "checkpoint_policies.offload_dot_with_no_batch_dims",
     # what other functions make
-    "Array", "Device", "Ref", "RetraceWarning", "AxisType", "sharding.AxisType",
+    "Array", "Device", "Ref", "ref.Ref", "RetraceWarning", "AxisType", "sharding.AxisType",
     "sharding.Sharding",
     "sharding.TiledSharding", "stages.Traced", "experimental.checkify.Error",
     "custom_derivatives.CustomVJPPrimal", "custom_derivatives.SymbolicZero",

@@ -45,10 +45,17 @@ def new_ref(init_val: Any, *, memory_space: Any = None, kind: str | None = None)
     """
     if memory_space is not None:
         raise errors.ArgumentError(
-            errors.explain("new_ref", "memory_space must be None", {"memory_space": memory_space})
+            errors.explain(
+                "new_ref",
+                "memory_space must be None",
+                {"memory_space": memory_space},
+                try_="nl.new_ref(nl.device_put(x, where))",
+            )
         )
     if kind not in (None, "no_grad_no_remat"):
-        raise errors.ValueArgumentError(errors.explain("new_ref", f"unknown kind {kind!r}"))
+        raise errors.ValueArgumentError(
+            errors.explain("new_ref", f"unknown kind {kind!r}", try_="leave it out")
+        )
     if isinstance(init_val, (list, tuple)):
         raise errors.ArgumentError(
             errors.explain(
@@ -88,19 +95,40 @@ def freeze(ref: Ref) -> Any:
         >>> print(nl.freeze(ref))
         2.0
     """
-    check_ref("freeze", ref)
+    return _end("freeze", ref)
+
+
+def _end(function: str, ref: Ref) -> Any:
+    """The last value of a ref, which has none afterwards."""
+    check_ref(function, ref)
     with ref.lock:
         if frame_of(ref) is not ref.owner or ref.argument:
             raise errors.RefError(
                 errors.explain(
-                    "freeze",
-                    "only the function that made a ref can freeze it",
+                    function,
+                    "only the function that made a ref can end it",
                     {"ref": ref.type},
                     try_="ref[...] for its value",
                 )
             )
         value, ref.value = ref.value, None
     return value
+
+
+def free_ref(ref: Ref) -> None:
+    """End a ref, and let go of its memory.
+
+    Args:
+        ref: a ref that was made in the same function.
+
+    Raises:
+        RefError: the ref is an argument, closed over, or has ended.
+
+    Example:
+        >>> import numlift as nl
+        >>> nl.ref.free_ref(nl.new_ref(1.0))
+    """
+    _end("free_ref", ref)
 
 
 def check_ref(function: str, ref: Any) -> None:

@@ -12,11 +12,39 @@ from ..core.tracing import EVAL, current, type_of
 from ..ops.scatter import Scatter, ScatterAdd, ScatterSet
 from ..structural.arith import convert
 from .at import Options
+from .creation import zeros
 from .index_parse import parse
 from .index_update import update
 from .indexing import basic_key, getitem
 
 _OPTIONS = Options()
+
+
+def empty_ref(ty: Any, memory_space: Any = None) -> Ref:
+    """A ref whose first value is to be written; it starts with zeros.
+
+    Args:
+        ty: `ShapeDtypeStruct`, or another object with shape and dtype.
+        memory_space: accepted for compatibility; must be None.
+
+    Returns:
+        The `Ref`.
+
+    Example:
+        >>> import numlift as nl
+        >>> nl.ref.empty_ref(nl.ShapeDtypeStruct((2,), "float32"))
+        Ref([0., 0.], dtype=float32)
+    """
+    if not hasattr(ty, "shape") or not hasattr(ty, "dtype"):
+        raise errors.ArgumentError(
+            errors.explain(
+                "empty_ref",
+                f"expected a type, got a {type(ty).__name__}",
+                {"ty": repr(ty)[:80]},
+                try_="nl.ShapeDtypeStruct(shape, dtype)",
+            )
+        )
+    return new_ref(zeros(ty.shape, ty.dtype), memory_space=memory_space)
 
 
 def get(ref: Ref, idx: Any = ...) -> Any:
@@ -194,4 +222,4 @@ def install(cls: type) -> None:
         setattr(cls, name, method)
 
 
-__all__ = ["addupdate", "get", "set", "swap"]
+__all__ = ["addupdate", "empty_ref", "get", "set", "swap"]
