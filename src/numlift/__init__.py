@@ -13,6 +13,7 @@ from typing import Any
 
 from . import errors, lax, numpy, tree
 from ._version import __version__
+from .api import mesh_axes as _mesh_axes
 from .api.autodiff import grad, jvp, linearize, value_and_grad, vjp
 from .api.caches import clear_caches, live_arrays
 from .api.callbacks import effects_barrier, pure_callback

@@ -39,3 +39,8 @@ from .normalising import (
     softmax,
     standardize,
 )
+from .scaled import (
+    get_scaled_dot_general_config,
+    scaled_dot_general,
+    scaled_matmul,
+)

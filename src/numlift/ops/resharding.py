@@ -71,6 +71,33 @@ class Constrain(Structural):
         return ctx.emit(f"sdy.sharding_constraint {operands[0]} {inner} : {out.mlir}")
 
 
+class HideAxes(Structural):
+    """The same array whose type no longer shows some mesh axes: the compiler may change them."""
+
+    kept: tuple[str, ...]
+
+    def out_type(self, *types: ArrayType) -> ArrayType:
+        (x,) = types
+        entries = []
+        for entry in rules.spec_of(x):
+            names = tuple(n for n in rules.axis_names_in(entry) if n in self.kept)
+            entries.append(names[0] if len(names) == 1 else names or None)
+        return x.update(sharding=rules.named(rules.mesh_of(types), entries))
+
+    def transpose(self, ct: Any, *inputs: Any) -> Sequence[Any]:
+        sharding = inputs[0].type.sharding
+        return (ct if sharding is None else apply(Reshard.of(sharding), ct),)
+
+    def vmap(self, size: int, args: Sequence[Any], dims: Sequence[int | None]) -> tuple[Any, Any]:
+        return apply(self, batch_first(args[0], dims[0], size)), 0
+
+    def physical(self, *types: ArrayType) -> Op:
+        return self
+
+    def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> str:
+        return operands[0]
+
+
 class Reshard(Structural):
     """The same array with another sharding in its type (Explicit axes)."""
 

@@ -8,6 +8,7 @@ import math
 import threading
 import weakref
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -172,6 +173,30 @@ _lock = threading.Lock()
 _scope = replace()  # leaving it leaves whichever scope is innermost
 
 
+@dataclass(frozen=True)
+class AbstractDevice:
+    """A kind of device, without a device of that kind.
+
+    Attributes:
+        device_kind: its name, such as ``"NVIDIA H100"``.
+        num_cores: how many cores it has, or None.
+        platform: ``"cpu"``, ``"gpu"`` or ``"tpu"``.
+
+    Example:
+        >>> AbstractMesh((2,), "x", abstract_device=AbstractDevice("cpu", None, "cpu"))
+        AbstractMesh('x': 2, axis_types=(Auto,), device_kind=cpu, num_cores=None, platform=cpu)
+    """
+
+    device_kind: str
+    num_cores: int | None
+    platform: str
+
+    def __str__(self) -> str:
+        return (
+            f"device_kind={self.device_kind}, num_cores={self.num_cores}, platform={self.platform}"
+        )
+
+
 class AbstractMesh(_Axes):
     """Sizes, names and types of mesh axes, without devices.
 
@@ -182,16 +207,24 @@ class AbstractMesh(_Axes):
         axis_sizes: size of each axis.
         axis_names: name of each axis.
         axis_types: `AxisType` of each axis, or one for all; None means Auto.
+        abstract_device: what kind of devices it is for, if that is known.
 
     Example:
         >>> AbstractMesh((4, 2), ("x", "y")).shape["x"]
         4
     """
 
-    __slots__ = ()
+    __slots__ = ("abstract_device",)
+
+    abstract_device: AbstractDevice | None
 
     def __new__(
-        cls, axis_sizes: Sequence[int], axis_names: str | Sequence[str], axis_types: Any = None
+        cls,
+        axis_sizes: Sequence[int],
+        axis_names: str | Sequence[str],
+        axis_types: Any = None,
+        *,
+        abstract_device: AbstractDevice | None = None,
     ) -> AbstractMesh:
         sizes = tuple(int(s) for s in axis_sizes)
         if any(s < 1 for s in sizes):
@@ -204,12 +237,13 @@ class AbstractMesh(_Axes):
                 )
             )
         names = _axis_names("AbstractMesh", axis_names, len(sizes))
-        key = (sizes, names, _axis_types("AbstractMesh", axis_types, names))
+        axes = (sizes, names, _axis_types("AbstractMesh", axis_types, names))
         with _lock:
-            known = _abstract.get(key)
+            known = _abstract.get((*axes, abstract_device))
             if known is None:
-                known = _abstract[key] = object.__new__(cls)
-                known._set_axes(*key)
+                known = _abstract[(*axes, abstract_device)] = object.__new__(cls)
+                known._set_axes(*axes)
+                known.abstract_device = abstract_device
             return known
 
     @property
@@ -219,27 +253,35 @@ class AbstractMesh(_Axes):
 
     def update_axis_types(self, changes: Mapping[str, AxisType]) -> AbstractMesh:
         """The mesh with other types for the axes named in `changes`."""
-        types = _changed_types(self, changes)
-        return AbstractMesh(self.axis_sizes, self.axis_names, types)
+        return self.update(axis_types=_changed_types(self, changes))
 
     def update(
         self,
         axis_sizes: Sequence[int] | None = None,
         axis_names: Sequence[str] | None = None,
         axis_types: Any = None,
+        **others: Any,
     ) -> AbstractMesh:
         """The mesh with some of sizes, names and types replaced."""
         return AbstractMesh(
             self.axis_sizes if axis_sizes is None else axis_sizes,
             self.axis_names if axis_names is None else axis_names,
             self.axis_types if axis_types is None else axis_types,
+            **{"abstract_device": self.abstract_device, **others},
         )
 
     def __repr__(self) -> str:
-        return "AbstractMesh()" if self.empty else f"AbstractMesh({self._axes_repr()})"
+        if self.empty:
+            return "AbstractMesh()"
+        device = "" if self.abstract_device is None else f", {self.abstract_device}"
+        return f"AbstractMesh({self._axes_repr()}{device})"
 
     def __reduce__(self):
-        return AbstractMesh, (self.axis_sizes, self.axis_names, self.axis_types)
+        return _rebuild, (self.axis_sizes, self.axis_names, self.axis_types, self.abstract_device)
+
+
+def _rebuild(sizes: Any, names: Any, types: Any, device: Any) -> AbstractMesh:
+    return AbstractMesh(sizes, names, types, abstract_device=device)
 
 
 def _changed_types(mesh: _Axes, changes: Mapping[str, AxisType]) -> tuple[AxisType, ...]:

@@ -243,6 +243,17 @@ def _whole(ndim: int) -> Tiling:
     return Tiling((1,) * ndim, ((0,) * ndim,))
 
 
+def make_single_device_sharding(device: Any, *, memory_kind: str | None = None) -> Any:
+    """All of an array on one device; the same as `SingleDeviceSharding`.
+
+    Example:
+        >>> import numlift as nl
+        >>> make_single_device_sharding(nl.devices()[0]).num_devices
+        1
+    """
+    return SingleDeviceSharding(device, memory_kind=memory_kind)
+
+
 class TiledSharding(Sharding):
     """Tiles over devices without names: what the compiler chose where no mesh fits.
 
