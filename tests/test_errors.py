@@ -16,6 +16,7 @@ BASES = {
     "ArgumentError": TypeError,
     "AutostageError": TypeError,
     "ValueArgumentError": ValueError,
+    "InconclusiveDimensionOperation": ValueError,
     "IndexingError": IndexError,
     "TypePromotionError": ValueError,
     "ConcretizationTypeError": TypeError,

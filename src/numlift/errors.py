@@ -30,6 +30,7 @@ __all__ = [
     "ImmutableArrayError",
     "InconclusiveDimensionOperation",
     "IndexingError",
+    "IntegerOverflowError",
     "InternalError",
     "KeyReuseError",
     "NonConcreteBooleanIndexError",
@@ -47,6 +48,7 @@ __all__ = [
     "UnhashableStaticError",
     "ValueArgumentError",
     "VmapError",
+    "ZeroStepError",
     "explain",
     "locate",
     "reason",
@@ -95,8 +97,16 @@ class InconclusiveDimensionOperation(NumliftError, ValueError):
     """A question about a symbolic size has different answers for different sizes, or is open."""
 
 
+class IntegerOverflowError(NumliftError, OverflowError):
+    """A Python integer does not fit into the integer dtype that it would get."""
+
+
 class IndexingError(NumliftError, IndexError):
     """An index is malformed, has too many entries, or is statically out of range."""
+
+
+class ZeroStepError(NumliftError, ZeroDivisionError):
+    """A range has step 0."""
 
 
 class TypePromotionError(NumliftError, ValueError):

@@ -18,7 +18,7 @@ def check_integer(function: str, x: int, dtype: Any = None) -> None:
     dtypes than integers take all.
 
     Raises:
-        OverflowError: it fits neither.
+        IntegerOverflowError: it fits neither.
     """
     if x in _SMALL or (dtype is not None and dtype.kind not in "iuV"):
         return
@@ -27,10 +27,10 @@ def check_integer(function: str, x: int, dtype: Any = None) -> None:
         raise integer_overflow(function, x, dtype or default)
 
 
-def integer_overflow(function: str, x: Any, dtype: Any) -> OverflowError:
+def integer_overflow(function: str, x: Any, dtype: Any) -> errors.IntegerOverflowError:
     """The error for Python integers that are too large for a dtype."""
     wide = dtype.itemsize >= 8 or current().enable_x64
-    return OverflowError(
+    return errors.IntegerOverflowError(
         errors.explain(
             function,
             f"the integer {x} does not fit into {dtype}"
