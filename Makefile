@@ -12,13 +12,15 @@ PEER_STAMP := $(PEER)/.peer-installed
 WORKERS ?= 2
 PYTEST_ARGS ?=
 BENCH_ARGS ?=
+FUZZ_SECONDS ?= 600
+FUZZ_ARGS ?=
 
 # Compiled programs of the tests: shared by all processes and checkouts, bounded in bytes.
 test smoke313: export NUMLIFT_COMPILATION_CACHE_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/numlift-tests
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format-check lint types layers fix bench docs smoke313 clean
+.PHONY: help setup demo test fuzz check format-check lint types layers fix bench docs smoke313 clean
 
 help: ## Show this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 24
@@ -40,6 +42,10 @@ demo: $(STAMP) ## Run the guided tour
 test: $(STAMP) ## Run all tests and doctests
 	@echo "==> test: pytest with $(WORKERS) processes"
 	@$(PY) -m pytest -n $(WORKERS) --dist worksteal $(PYTEST_ARGS)
+
+fuzz: $(STAMP) ## Random programs against the slow reference for FUZZ_SECONDS, printing what fails
+	@echo "==> fuzz: random programs for $(FUZZ_SECONDS) s"
+	@$(PY) -m tests.random_programs.fuzz --seconds $(FUZZ_SECONDS) $(FUZZ_ARGS)
 
 format-check: $(STAMP)
 	@echo "==> format: ruff format --check"
