@@ -23,10 +23,13 @@ class TangentLending(Lending):
         """Leaves with values in place of refs."""
         return [snapshot(x) if isinstance(x, Ref) else x for x in leaves]
 
+    def parts(self, x: Any) -> tuple[Any, Any]:
+        """Value and tangent."""
+        return (x.primal, x.tangent) if isinstance(x, Dual) else (x, None)
+
     def put(self) -> None:
         """Store what was written: a value and its tangent."""
-        for i, x in self.last.items():
-            primal, tangent = (x.primal, x.tangent) if isinstance(x, Dual) else (x, None)
+        for i, (primal, tangent) in self.last.items():
             store(self.refs[i], primal)
             if i in self.tangents:
                 store(self.tangents[i], instantiate(tangent, type_of(primal)))

@@ -289,7 +289,8 @@ class Lending:
 
     Attributes:
         refs: position among the argument leaves -> ref.
-        last: position -> the last value of a ref that was written, after the function ran.
+        last: position -> the last value of a ref that was written, taken apart by `parts`, after
+            the function ran.
     """
 
     __slots__ = ("refs", "last")
@@ -301,6 +302,10 @@ class Lending:
         for i, ref in enumerate(given):
             if any(ref is other for other in given[:i]):
                 raise aliased(function, ref, "is passed twice")
+
+    def parts(self, x: Any) -> tuple[Any, Any]:
+        """What a value of the interpreter is outside of it."""
+        raise NotImplementedError
 
     def opened(
         self, fun: Callable[..., Any], tree: Any, whole: Sequence[int] = ()
@@ -332,7 +337,7 @@ class Lending:
                 for i, ref in mine.items():
                     ref.lent = None
                     if made[i].written:
-                        self.last[i] = made[i].value
+                        self.last[i] = self.parts(made[i].value)
                     made[i].value = None
 
         return of_values

@@ -86,7 +86,7 @@ def vmap(
         lent: Lending | None = None
         for x in leaves:
             if isinstance(x, Ref):
-                lent = lent or Lending(f"vmap({name})", leaves)
+                lent = lent or _Batches(f"vmap({name})", leaves)
                 continue
             check_argument(x, lambda x=x: argument_path(args, kwargs, x), f"vmap({name})")
         values = [x if isinstance(x, (Array, Tracer)) else _value_of(x) for x in leaves]
@@ -115,10 +115,19 @@ def _value_of(x: Any) -> Any:
     return snapshot(x) if isinstance(x, Ref) else concrete(x, "vmap")
 
 
+class _Batches(Lending):
+    """Refs whose values are batches."""
+
+    __slots__ = ()
+
+    def parts(self, x: Any) -> tuple[Any, Any]:
+        """The batch and its axis."""
+        return (x.value, x.dim) if isinstance(x, Batched) else (x, None)
+
+
 def _put_batches(lent: Lending, dims: Sequence[int | None], size: int) -> None:
     """Give refs that were arguments the batches that were written to them."""
-    for i, x in lent.last.items():
-        value, dim = (x.value, x.dim) if isinstance(x, Batched) else (x, None)
+    for i, (value, dim) in lent.last.items():
         store(lent.refs[i], place_batch(value, dim, size, dims[i]))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..core.graph import Graph
-from ..core.refs import Ref, View, load, store
+from ..core.refs import Ref, View, forget, load, store
 from ..core.staging import trace_to_graph
 from ..core.tracing import current
 from ..core.types import ArrayType
@@ -52,4 +52,5 @@ def traced_body(
         return [*outs, *(v.value for v in views.values() if v.written)]
 
     graph, captured = trace_to_graph(with_refs, types, label=label, name=name)
+    forget(views)
     return Body(graph, captured, views)

@@ -203,6 +203,12 @@ def _view(stage: Any, ref: Ref) -> View:
     return view
 
 
+def forget(views: dict[Ref, View]) -> None:
+    """Let go of the traced values of views when the trace has ended."""
+    for view in views.values():
+        view.value = None
+
+
 def _viewed() -> bool:
     """Whether refs from outside are seen by way of a view here."""
     frame: Interpreter | None = current.get()
@@ -282,4 +288,4 @@ def _foreign(ref: Ref, value: Tracer, frame: Interpreter) -> errors.RefError:
     )
 
 
-__all__ = ["Ref", "View", "aliased", "load", "peek", "snapshot", "store", "unsupported"]
+__all__ = ["Ref", "View", "aliased", "forget", "load", "peek", "snapshot", "store", "unsupported"]

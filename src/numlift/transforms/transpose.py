@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..core.graph import Equation, Graph, Literal, Var
 from ..core.op import Linear
-from ..core.refs import Ref, View, unsupported
+from ..core.refs import Ref, View, forget, unsupported
 from ..core.staging import trace_to_graph
 from ..core.tracing import apply, current, in_scope
 from ..structural.arith import add
@@ -151,6 +151,7 @@ def transpose_with_refs(
             run, [*types, *ct_types], label="transpose", name=graph.name
         )
         made = closed(made, captured)
+        forget(views)
         return Transposed(made, tuple(active), views)
 
     return graph.cached(("transpose", linear, ct_active), make)
