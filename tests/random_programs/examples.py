@@ -9,6 +9,8 @@ from typing import Any
 import numpy
 from hypothesis import strategies as st
 
+import numlift as nl
+import numlift.numpy as np
 from numlift.config import replace as flags
 from tests.random_programs import program as p
 from tests.random_programs.generator import Scope, draw_program
@@ -64,7 +66,8 @@ class Example:
         """A script that shows the result."""
         code, name = self.definition()
         shown = ",\n    ".join(text(a, array_text) for a in self.args())
-        return f"{code}\n\nargs = (\n    {shown},\n)\nprint({name}(*args))\n"
+        args = f"args = nl.tree.map(np.asarray, (\n    {shown},\n))"
+        return f"{code}\n\n{args}\nprint({name}(*args))\n"
 
     def __repr__(self) -> str:
         return "\n" + self.source()
@@ -99,7 +102,7 @@ class Example:
     def value(self) -> Any:
         """The result of Numlift."""
         with flags(enable_x64=self.x64):
-            return self.transformed()(*self.args())
+            return self.transformed()(*nl.tree.map(np.asarray, self.args()))
 
     def expected(self) -> Any:
         """The result of the reference; raises Unsuitable."""

@@ -62,14 +62,14 @@ def compiled(example: Example, f: Any, args: Any) -> None:
 
 def batches(example: Example, f: Any, args: Any) -> None:
     """vmap is a stack of single calls, whatever the axes; two nested ones commute."""
-    batch = nl.tree.map(lambda x: numpy.stack([x, x[..., ::-1] if x.ndim else x + x, x]), args)
+    batch = nl.tree.map(lambda x: np.stack([x, x[..., ::-1] if x.ndim else x + x, x]), args)
     single = [f(*nl.tree.map(lambda x, i=i: x[i], batch)) for i in range(3)]
     expected = nl.tree.map(lambda *rows: numpy.stack(rows), *single)
     close(nl.vmap(f)(*batch), expected)
-    moved = nl.tree.map(lambda x: numpy.moveaxis(x, 0, -1), batch)
+    moved = nl.tree.map(lambda x: np.moveaxis(x, 0, -1), batch)
     got = nl.jit(nl.vmap(f, in_axes=-1, out_axes=-1))(*moved)
     close(nl.tree.map(lambda x: np.moveaxis(x, -1, 0), got), expected)
-    grid = nl.tree.map(lambda x: numpy.stack([x, x * x]), batch)
+    grid = nl.tree.map(lambda x: np.stack([x, x * x]), batch)
     rows = nl.vmap(nl.vmap(f))(*grid)
     columns = nl.vmap(nl.vmap(f, in_axes=0), in_axes=1, out_axes=1)(*grid)
     close(rows, columns)
@@ -113,7 +113,7 @@ def batches_of_derivatives(example: Example, f: Any, args: Any) -> None:
     if not wrt:
         return
     scalar = loss(f)
-    batch = nl.tree.map(lambda x: numpy.stack([x, -x if x.dtype != bool else ~x]), args)
+    batch = nl.tree.map(lambda x: np.stack([x, -x if x.dtype != bool else ~x]), args)
     if example.signature.reverse:
         one = nl.vmap(nl.grad(scalar, argnums=wrt))(*batch)
         two = nl.grad(lambda *a: np.sum(nl.vmap(scalar)(*a)), argnums=wrt)(*batch)
@@ -136,6 +136,7 @@ def test_law(law: str) -> None:
         if example.dtype != "float64" or not leaves(example.signature.params):
             return
         with flags(enable_x64=True):
-            LAWS[law](example, example.transformed(), example.args())
+            args = nl.tree.map(np.asarray, example.args())
+            LAWS[law](example, example.transformed(), args)
 
     run(PLAIN, check, 15, 20261201)
