@@ -201,14 +201,17 @@ class SymbolicScope:
                 self.multiples.append((mono[0][0], d, whole))
 
     def sample(
-        self, symbols: Sequence[str], numbers: random.Random, bits: int
+        self, symbols: Sequence[str], numbers: random.Random, few: int, many: int
     ) -> dict[str, int] | None:
-        """Some sizes that satisfy the constraints, or None if none were found."""
+        """Sizes of `few` to `many` bits that satisfy the constraints; None if none were found."""
         for _ in range(400):
             sizes = {}
             for name in symbols:
                 low = self.low.get(name, 1)
-                n = low + numbers.getrandbits(numbers.randint(1, bits))
+                bits = numbers.randint(few, many)
+                n = max(low, (1 << bits - 1) + numbers.getrandbits(bits - 1))
+                if n == low:
+                    n += numbers.getrandbits(bits)
                 n = min(n, self.high.get(name, n))
                 for atom, step, _ in self.multiples:
                     if atom.text == name:

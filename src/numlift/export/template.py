@@ -11,6 +11,7 @@ values.
 from __future__ import annotations
 
 import functools
+import math
 import random
 import re
 import zlib
@@ -19,14 +20,16 @@ from typing import Any
 
 from .. import errors
 from ..core.dim_scope import SymbolicScope
-from ..core.dims import CLOSE, OPEN, Dim
+from ..core.dims import CLOSE, OPEN, OPERATIONS, Atom, Dim
 from ..runtime import xla
 
 _MARK = re.compile(f"{OPEN}([^{CLOSE}]*){CLOSE}")
 _NUMBER = re.compile(r"(-?\d+)")
+_DENSE = re.compile(r'dense<([^<>"]*)> : tensor<([^<>]*)>')
 _LONG = re.compile(r'"0x[0-9A-Fa-f]{64,}"')
-_SAMPLES = 5
+_SAMPLES = 4
 _TRIES = 60
+_SMALL = 16
 
 
 def expressions(text: str) -> list[str]:
@@ -116,17 +119,16 @@ def _reprinted(
 ) -> list[str]:
     """What `printed` gives for sizes, as templates."""
     numbers = random.Random(len(marks))
+    sizes = {m: scope.parse(m) for m in marks}
     for tries in range(_TRIES):
-        samples = _samples(marks, scope, symbols, numbers, tries)
-        if samples is None:
-            continue
-        table = _table(marks, samples, strict=tries < _TRIES // 2)
-        if table is None:
+        samples = _samples(sizes, scope, symbols, numbers, loose=tries > 0)
+        table = None if samples is None else _table(marks, samples)
+        if samples is None or table is None:
             continue
         texts = [printed(s.__getitem__) for s in samples]
         merged = [_merged(group, table) for group in zip(*texts, strict=True)]
-        if None not in merged:
-            return merged  # type: ignore[return-value]
+        if None not in merged and _agrees(merged, sizes, scope, symbols, numbers, printed):
+            return merged
     raise errors.ValueArgumentError(
         errors.explain(
             "export",
@@ -137,40 +139,137 @@ def _reprinted(
     )
 
 
-def _samples(
-    marks: Sequence[str],
+def _agrees(
+    templates: Sequence[Any],
+    sizes: Mapping[str, Any],
     scope: SymbolicScope,
     symbols: Sequence[str],
     numbers: random.Random,
-    tries: int,
+    printed: Callable[[Callable[[str], Any]], list[str]],
+) -> bool:
+    """Whether the templates give what is printed for further sizes."""
+    samples = _samples(sizes, scope, symbols, numbers, loose=False)
+    if samples is None:
+        return False
+    value = samples[0].__getitem__
+    return all(
+        _merged([filled(t, lambda text: _plain(text, value)), want], {}) is not None
+        for t, want in zip(templates, printed(value), strict=True)
+    )
+
+
+def _plain(text: str, value: Callable[[str], Any]) -> int:
+    """Value of an expression of a template, or of its negative."""
+    return -value(text[2:-1]) if text.startswith("-(") else value(text)
+
+
+def _samples(
+    marks: Mapping[str, Any],
+    scope: SymbolicScope,
+    symbols: Sequence[str],
+    numbers: random.Random,
+    loose: bool,
 ) -> list[dict[str, int]] | None:
+    """Values of the expressions for some large random sizes; None if none were found.
+
+    If `loose`, operations such as min(b, 5) get values of their own, near the right ones: the
+    shapes of a program agree as polynomials of symbols and operations, whatever values these have.
+    """
     found = []
-    for _ in range(_SAMPLES):
-        sizes = scope.sample(symbols, numbers, 5 + tries // 4)
+    signs: dict[str, int] = {}
+    for i in range(_SAMPLES):
+        sizes = scope.sample(symbols, numbers, 6 + i, 9 + i)
         if sizes is None:
             return None
-        value = evaluator(scope, sizes)
-        found.append({m: int(value(m)) for m in marks})
+        right, shifted = _Values(sizes), _Values(sizes, signs, numbers)
+        made = {}
+        for m, x in marks.items():
+            made[m] = right.number(x)
+            if loose:
+                if shifted.number(x) < 0 <= made[m]:
+                    return None  # no size of an axis
+                made[m] = shifted.number(x)
+        found.append(made)
     return found
 
 
-def _table(
-    marks: Sequence[str], samples: list[dict[str, int]], strict: bool
-) -> dict[tuple[int, ...], str] | None:
-    """Values of the expressions -> expression; if strict, None where values leave a doubt.
+class _Values:
+    """Values of sizes where the symbols have these values, and operations right ones or others."""
 
-    That two expressions have the same values, or that one has one value only, in dozens of random
-    samples is taken for the truth.
-    """
+    def __init__(
+        self,
+        sizes: Mapping[str, int],
+        signs: dict[str, int] | None = None,
+        numbers: random.Random | None = None,
+    ):
+        self.atoms: dict[str, int] = dict(sizes)
+        self.signs, self.numbers = signs, numbers
+
+    def number(self, x: Any) -> int:
+        """Value of an int or a `Dim`."""
+        if type(x) is not Dim:
+            return x
+        return sum(c * math.prod([self.atom(a) ** p for a, p in mono]) for mono, c in x.terms)
+
+    def atom(self, atom: Atom) -> int:
+        """Value of a symbol or an operation, the same one each time."""
+        found = self.atoms.get(atom.text)
+        if found is None:
+            found = OPERATIONS[atom.kind](*map(self.number, atom.args))
+            if self.numbers is not None and self.signs is not None:
+                found = self._shifted(atom, found, self.numbers, self.signs)
+            self.atoms[atom.text] = found
+        return found
+
+    def _shifted(
+        self, atom: Atom, value: int, numbers: random.Random, signs: dict[str, int]
+    ) -> int:
+        if abs(value) < _SMALL:
+            return value + numbers.randint(_SMALL, 2 * _SMALL)
+        if atom.kind == "floordiv":
+            return value  # convolutions and windows check their sizes with it
+        sign = signs.setdefault(atom.text, numbers.choice((-1, 1)))
+        return value + sign * numbers.randint(2, _SMALL)
+
+
+def _table(
+    marks: Sequence[str], samples: list[dict[str, int]]
+) -> dict[tuple[int, ...], str] | None:
+    """Values of the expressions -> expression; None where values leave a doubt."""
     table: dict[tuple[int, ...], str] = {}
     for m in marks:
         values = tuple([s[m] for s in samples])
-        if strict and (values in table or len(set(values)) == 1):
+        if values in table or len(set(values)) == 1:
             return None
-        table.setdefault(values, m)
+        table[values] = m
     for values, m in list(table.items()):
         table.setdefault(tuple([-v for v in values]), f"-({m})")
     return table
+
+
+def _unfolded(texts: Sequence[str]) -> list[str]:
+    """Texts in which a list of numbers is a list in all, also where the numbers are equal.
+
+    MLIR prints ``dense<[4, 3]>``, but ``dense<4>`` for two fours.
+    """
+    found = [_DENSE.findall(t) for t in texts]
+    if len({len(f) for f in found}) > 1:
+        return list(texts)
+    for k, group in enumerate(zip(*found, strict=True)):
+        if any(body.startswith("[") for body, _ in group):
+            for f, (body, kind) in zip(found, group, strict=True):
+                if not body.startswith("["):
+                    *sizes, _ = kind.split("x")
+                    for n in reversed(sizes):
+                        body = f"[{', '.join([body] * int(n))}]"
+                    f[k] = (body, kind)
+    made = []
+    for t, f in zip(texts, found, strict=True):
+        rest = iter(f)
+        made.append(
+            _DENSE.sub(lambda m, rest=rest: "dense<{}> : tensor<{}>".format(*next(rest)), t)
+        )
+    return made
 
 
 def _merged(texts: Sequence[str], table: Mapping[tuple[int, ...], str]) -> str | None:
@@ -178,7 +277,8 @@ def _merged(texts: Sequence[str], table: Mapping[tuple[int, ...], str]) -> str |
     long = _LONG.findall(texts[0])
     if any(_LONG.findall(t) != long for t in texts[1:]):
         return None
-    parts = [_NUMBER.split(_LONG.sub('"long"', t)) for t in texts]
+    texts = _unfolded([_LONG.sub('"long"', t) for t in texts])
+    parts = [_NUMBER.split(t) for t in texts]
     if len({len(p) for p in parts}) > 1:
         return None
     made = []

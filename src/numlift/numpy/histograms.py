@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import errors
 from ..api.library import library
+from ..api.sharding import reshard
 from ..core.dims import max_size
 from ..core.tracing import Tracer, apply, type_of
 from ..ops.compare import eq, le, lt
@@ -43,7 +44,14 @@ def _add_up(places: Any, amounts: Any, length: int) -> Any:
     )
 
 
-def bincount(x: Any, weights: Any = None, minlength: int = 0, *, length: int | None = None) -> Any:
+def bincount(
+    x: Any,
+    weights: Any = None,
+    minlength: int = 0,
+    *,
+    length: int | None = None,
+    out_sharding: Any = None,
+) -> Any:
     """How often each non-negative integer occurs: ``out[i] = sum(weights[x == i])``.
 
     Args:
@@ -52,6 +60,7 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, *, length: int | N
         minlength: least length of the result.
         length: its exact length; needed under jit. Numbers beyond it are dropped, negative ones
             count as 0.
+        out_sharding: sharding of the result, on meshes with Explicit axes.
 
     Raises:
         ValueArgumentError: a negative number, outside of jit and without length.
@@ -81,7 +90,8 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, *, length: int | N
         length = max(int(found.max()) + 1 if found.size else 0, operator.index(minlength))
     else:
         length = max(operator.index(length), operator.index(minlength))
-    return _bincount(values, weights, length)
+    out = _bincount(values, weights, length)
+    return out if out_sharding is None else reshard(out, out_sharding)
 
 
 @library(2)

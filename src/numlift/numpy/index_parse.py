@@ -316,7 +316,8 @@ def _symbolic_span(entry: slice, axis: int, t: ArrayType) -> Span:
     first, last = (low, high) if step > 0 else (high, low)
     start = first if start is None else _bound(start, low, high, size)
     stop = last if stop is None else _bound(stop, low, high, size)
-    count = max_size(0, -((start - stop) // step) if step > 0 else -((stop - start) // -step))
+    # the ceiling of (stop - start) / step
+    count = max_size(0, (stop - start + step - (1 if step > 0 else -1)) // step)
     if step < 0:
         start = start + (count - 1) * step
     whole = count == size and step == 1

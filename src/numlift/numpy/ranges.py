@@ -108,7 +108,7 @@ def arange(
             errors.explain("arange", f"{wanted} numbers have no range", try_="dtype=int or float")
         )
     if not _exact(delta):
-        raise ZeroDivisionError(
+        raise errors.ZeroStepError(
             errors.explain("arange", "step is 0, so the end is never reached", try_="step=1")
         )
     if Dim in (type(first), type(end), type(delta)):
@@ -129,7 +129,9 @@ def _symbolic_length(first: Any, end: Any, delta: Any) -> Any:
                     try_="np.arange(n) * step + start",
                 )
             )
-    return max_size(0, -((first - end) // delta))
+    if type(delta) is Dim:
+        return max_size(0, -((first - end) // delta))
+    return max_size(0, (end - first + delta - (1 if delta > 0 else -1)) // delta)
 
 
 def _exact(x: Any) -> Any:
