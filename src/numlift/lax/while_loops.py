@@ -61,8 +61,8 @@ def while_loop(
             the steps in `val` and test the count in `cond_fun`.
         checkpoints: how many values of `val` a gradient keeps besides `init_val`. The default is
             the least number that computes no step more than twice before its derivative, about
-            sqrt(2 max_steps). Fewer save memory and cost time: 10,000 steps with 140 (the default)
-            are computed up to 2 times, with 38 up to 3 times, with 13 up to 5 times, with 6 up to
+            sqrt(2 max_steps). Fewer save memory and cost time: 10,000 steps with 139 (the default)
+            are computed up to 2 times, with 37 up to 3 times, with 13 up to 5 times, with 6 up to
             10 times; with max_steps - 1 every value is kept.
 
     Returns:

@@ -23,6 +23,7 @@ from .cond import Cond
 from .conv import ConvGeneralDilated
 from .dot import DotGeneral
 from .elementwise_binary import Div
+from .loop_parts import GivenStates
 from .platform import PlatformDependent
 from .remat import Again, Checkpoint
 from .scan import Scan, rearranged
@@ -201,8 +202,10 @@ def _while(op: Any, order: int, values: Sequence[Any], terms: Sequence[Terms]) -
         return outs, rows
     outs, rows = [*outs, found[m]], [*rows, None]  # the number of steps
     if op.save:
-        saved, saved_rows = _loop_results(found[m + 1 :], carry, k, order)
-        outs, rows = [*outs, *saved], [*rows, *saved_rows]
+        first = m + 1 + GivenStates.HEAD
+        saved, saved_rows = _loop_results(found[first:], carry, k, order)
+        outs = [*outs, *found[m + 1 : first], *saved]
+        rows = [*rows, *[None] * GivenStates.HEAD, *saved_rows]
     return outs, rows
 
 
