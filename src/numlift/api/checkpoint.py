@@ -26,6 +26,7 @@ def checkpoint(
     prevent_cse: bool = True,
     policy: Policy | None = None,
     static_argnums: int | Sequence[int] = (),
+    static_argnames: str | Sequence[str] = (),
 ) -> Any:
     """A function whose gradient recomputes its inner values instead of keeping them.
 
@@ -34,7 +35,7 @@ def checkpoint(
         prevent_cse: keep XLA from merging the second computation with the first; False is faster
             inside `scan`, where merging cannot happen.
         policy: which results to keep nevertheless, see `checkpoint_policies`.
-        static_argnums: arguments that stay Python values (hashable).
+        static_argnums, static_argnames: arguments that stay Python values (hashable).
 
     Returns:
         A function with the same values and derivatives.
@@ -47,11 +48,15 @@ def checkpoint(
     """
     if fun is None:
         return functools.partial(
-            checkpoint, prevent_cse=prevent_cse, policy=policy, static_argnums=static_argnums
+            checkpoint,
+            prevent_cse=prevent_cse,
+            policy=policy,
+            static_argnums=static_argnums,
+            static_argnames=static_argnames,
         )
     check_callable(fun, "checkpoint")
     _check_policy("checkpoint", policy)
-    statics = Statics(fun, static_argnums, None, "checkpoint")
+    statics = Statics(fun, static_argnums, static_argnames or None, "checkpoint")
     name = name_of(fun)
 
     @door

@@ -139,7 +139,7 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
     )
 
 
-def reshard(x: Any, out_shardings: Any) -> Any:
+def reshard(xs: Any, out_shardings: Any) -> Any:
     """Move arrays to another sharding on the same mesh (Explicit axes); see `typeof`.
 
     On a mesh with Auto axes only it is `with_sharding_constraint`.
@@ -155,8 +155,8 @@ def reshard(x: Any, out_shardings: Any) -> Any:
         >>> nl.typeof(y)
         float32[4@x]
     """
-    leaves, tree = tree_flatten(x)
-    places = _spread(out_shardings, x)
+    leaves, tree = tree_flatten(xs)
+    places = _spread(out_shardings, xs)
     return tree_unflatten(
         tree,
         [

@@ -180,10 +180,20 @@ def _check_split(function: str, t: ArrayType, axis: int, name: Any, size: int, t
 
 
 def all_gather(
-    x: Any, axis_name: Any, *, axis_index_groups: Any = None, axis: int = 0, tiled: bool = False
+    x: Any,
+    axis_name: Any,
+    *,
+    axis_index_groups: Any = None,
+    axis: int = 0,
+    tiled: bool = False,
+    to: str = "varying",
 ) -> Any:
-    """The values at all positions of a named axis, stacked (or concatenated if `tiled`)."""
+    """The values at all positions of a named axis, stacked (or concatenated if `tiled`).
+
+    `to` is how the result is marked, see `pcast`: without effect here.
+    """
     _no_groups("all_gather", axis_index_groups)
+    pcast(x, axis_name, to=to)
     name, size = _one("all_gather", axis_name)
 
     def one(leaf: Any) -> Any:

@@ -37,7 +37,7 @@ def _axes(function: str, operand: Any, axes: Any) -> tuple[int, ...]:
     return found
 
 
-def reduce_sum(operand: Any, axes: Sequence[int]) -> Any:
+def reduce_sum(operand: Any, axes: Sequence[int], *, out_sharding: Any = None) -> Any:
     """Sum over axes: ``out = sum(operand[i, ...] for i in axes)``.
 
     Floats of one or two bytes are added up in float32 and rounded once.
@@ -45,6 +45,7 @@ def reduce_sum(operand: Any, axes: Sequence[int]) -> Any:
     Args:
         operand: numbers.
         axes: which axes to sum over; negative ones count from the end.
+        out_sharding: sharding of the result, on meshes with Explicit axes.
 
     Raises:
         AxisError: an axis is out of range or repeated.
@@ -57,7 +58,8 @@ def reduce_sum(operand: Any, axes: Sequence[int]) -> Any:
         >>> reduce_sum(np.ones((2, 3), np.float32), (1,)).tolist()
         [3.0, 3.0]
     """
-    return apply(ReduceSum.of(_axes("reduce_sum", operand, axes)), operand)
+    out = apply(ReduceSum.of(_axes("reduce_sum", operand, axes)), operand)
+    return out if out_sharding is None else reshard(out, out_sharding)
 
 
 def reduce_prod(operand: Any, axes: Sequence[int]) -> Any:

@@ -239,7 +239,7 @@ def minimum(x1: Any, x2: Any, /) -> Any:
 
 
 @library(2)
-def fmax(x1: Any, x2: Any, /) -> Any:
+def fmax(x1: Any, x2: Any) -> Any:
     """The larger one; a nan is ignored if the other is a number.
 
     Derivative: to the chosen one; one half to each at a tie.
@@ -254,7 +254,7 @@ def fmax(x1: Any, x2: Any, /) -> Any:
 
 
 @library(2)
-def fmin(x1: Any, x2: Any, /) -> Any:
+def fmin(x1: Any, x2: Any) -> Any:
     """The smaller one; a nan is ignored if the other is a number.
 
     Derivative: to the chosen one; one half to each at a tie.

@@ -13,12 +13,21 @@ from .diagonals import eye, vander
 from .joining import concatenate
 from .linalg.decompositions import eigvals
 from .linalg.pseudo_inverse import lstsq
+from .linalg.solving import inv
 from .pieces import concrete_array
 from .util import as_value, to_inexact
 
 
 @library(arrays=2)
-def polyfit(x: Any, y: Any, deg: int, rcond: Any = None, w: Any = None) -> Any:
+def polyfit(
+    x: Any,
+    y: Any,
+    deg: int,
+    rcond: Any = None,
+    full: bool = False,
+    w: Any = None,
+    cov: bool | str = False,
+) -> Any:
     """Coefficients, highest power first, of the polynomial that fits points best.
 
     Args:
@@ -26,15 +35,21 @@ def polyfit(x: Any, y: Any, deg: int, rcond: Any = None, w: Any = None) -> Any:
         y: (m,) values, or (m, k): k sets of them.
         deg: degree of the polynomial.
         rcond: singular values up to rcond times the largest count as zero; default m * eps.
+        full: also return residuals, rank, singular values and rcond.
         w: (m,) weights of the distances, before squaring.
+        cov: also return the covariance matrix of the coefficients: True scales it by the
+            residuals, ``"unscaled"`` does not.
 
     Returns:
-        (deg + 1,) or (deg + 1, k).
+        Coefficients (deg + 1,) or (deg + 1, k). With ``full`` (coefficients, residuals, rank,
+        singular values, rcond); else with ``cov`` (coefficients, covariance), the latter
+        (deg + 1, deg + 1) or (deg + 1, deg + 1, k).
 
     Raises:
-        ShapeError: not vectors, or lengths that do not agree.  ValueArgumentError: `deg` negative.
+        ShapeError: not vectors, or lengths that do not agree.  ValueArgumentError: `deg` negative,
+        or too few points for a scaled covariance.
 
-    Differences from NumPy: no `full` and `cov`.
+    Differences from NumPy: residuals are those of the fit for any rank; no warning for low rank.
 
     Example:
         >>> import numlift.numpy as np
@@ -65,8 +80,27 @@ def polyfit(x: Any, y: Any, deg: int, rcond: Any = None, w: Any = None) -> Any:
     scale = abs(left * left.conj()).sum(axis=0) ** 0.5
     if rcond is None:
         rcond = t.shape[0] * float(host.finfo(t.dtype).eps)
-    found = lstsq(left / scale, values, rcond)[0]
-    return (found.T / scale).T
+    scaled = left / scale
+    found, residuals, rank, s = lstsq(scaled, values, rcond)
+    coefficients = (found.T / scale).T
+    if full:
+        return coefficients, residuals, rank, s, rcond
+    if not cov:
+        return coefficients
+    spread = inv(scaled.T @ scaled) / (scale[:, None] * scale)
+    if u.ndim == 2:
+        spread = spread[:, :, None]
+    if cov == "unscaled":
+        return coefficients, spread
+    degrees = t.shape[0] - (deg + 1)
+    if degrees <= 0:
+        raise errors.ValueArgumentError(
+            errors.explain(
+                "polyfit", f"a scaled covariance needs more than {deg + 1} points, not "
+                f"{t.shape[0]}", {"x": t}, try_='cov="unscaled"',
+            )
+        )  # fmt: skip
+    return coefficients, spread * (residuals / degrees)
 
 
 def roots(p: Any, *, strip_zeros: bool = True) -> Any:

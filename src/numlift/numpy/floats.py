@@ -404,7 +404,7 @@ def _size_type(t: ArrayType) -> Any:
 
 
 @library(1)
-def i0(x: Any, /) -> Any:
+def i0(x: Any) -> Any:
     """Modified Bessel function of the first kind and order 0.
 
     Example:

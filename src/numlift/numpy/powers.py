@@ -138,7 +138,7 @@ def float_power(x1: Any, x2: Any, /) -> Any:
 
 
 @library(2)
-def gcd(x1: Any, x2: Any, /) -> Any:
+def gcd(x1: Any, x2: Any) -> Any:
     """Greatest common divisor of |x1| and |x2|, by Euclid's algorithm; gcd(0, 0) is 0.
 
     Example:
@@ -173,7 +173,7 @@ def _euclid_step(state: Any) -> Any:
 
 
 @library(2)
-def lcm(x1: Any, x2: Any, /) -> Any:
+def lcm(x1: Any, x2: Any) -> Any:
     """Least common multiple of |x1| and |x2|; 0 if one is 0.
 
     Example:

@@ -7,6 +7,7 @@ from typing import Any
 from .. import errors
 from .. import numpy as np
 from ..api.library import library
+from ..api.sharding import reshard
 from ..core.tracing import type_of
 from .common import as_shape, float_dtype
 from .keys import check_key
@@ -21,6 +22,8 @@ def multivariate_normal(
     shape: Any = None,
     dtype: Any = None,
     method: str = "cholesky",
+    *,
+    out_sharding: Any = None,
 ) -> Any:
     """Normal vectors with the given mean and covariance.
 
@@ -31,6 +34,7 @@ def multivariate_normal(
         shape: shape of the result without its last axis; default that of the batches.
         dtype: floating dtype; default that of `mean` and `cov`.
         method: factor of the covariance: "cholesky" (fastest), "eigh" or "svd".
+        out_sharding: sharding of the result, on meshes with Explicit axes.
 
     Returns:
         (*shape, n), differentiable in mean and cov; NaN if the covariance does not suit "cholesky".
@@ -71,7 +75,8 @@ def multivariate_normal(
         )
     z = normal(typed, (*size, t.shape[-1]), kind)
     factor = _factor(cov.astype(kind), method)
-    return mean.astype(kind) + np.matvec(factor, z)
+    out = mean.astype(kind) + np.matvec(factor, z)
+    return out if out_sharding is None else reshard(out, out_sharding)
 
 
 def _factor(cov: Any, method: str) -> Any:

@@ -188,12 +188,12 @@ def svdvals(x: Any, /) -> Any:
 
 
 @library(arrays=1)
-def eigh(a: Any, UPLO: str = "L", symmetrize_input: bool = True) -> Any:
+def eigh(a: Any, UPLO: str | None = None, symmetrize_input: bool = True) -> Any:
     """Eigenvalues (ascending) and eigenvectors of Hermitian matrices.
 
     Args:
         a: (..., n, n).
-        UPLO: the triangle that is read if `symmetrize_input` is false.
+        UPLO: "L" (default) or "U": the triangle that is read if `symmetrize_input` is false.
         symmetrize_input: use (a + a^H) / 2.
 
     Returns:
@@ -208,7 +208,7 @@ def eigh(a: Any, UPLO: str = "L", symmetrize_input: bool = True) -> Any:
         >>> print(np.linalg.eigh(np.diag(np.array([3.0, 1.0]))).eigenvalues)
         [1. 3.]
     """
-    x = _triangle_of("linalg.eigh", matrices("linalg.eigh", a, True), UPLO)
+    x = _triangle_of("linalg.eigh", matrices("linalg.eigh", a, True), UPLO or "L")
     v, w = _lax.eigh(x, symmetrize_input=symmetrize_input)
     return EighResult(w, v)
 

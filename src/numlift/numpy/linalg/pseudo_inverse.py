@@ -60,7 +60,7 @@ def _pinv_jvp(primals: Any, tangents: Any) -> tuple[Any, Any]:
 
 
 @library(arrays=1)
-def pinv(a: Any, rtol: Any = None, hermitian: bool = False) -> Any:
+def pinv(a: Any, rtol: Any = None, hermitian: bool = False, *, rcond: Any = None) -> Any:
     """Moore-Penrose pseudo-inverses.
 
     Args:
@@ -68,12 +68,13 @@ def pinv(a: Any, rtol: Any = None, hermitian: bool = False) -> Any:
         rtol: singular values up to rtol times the largest count as zero; default
             10 * max(m, n) * machine precision.
         hermitian: `a` is Hermitian; the result is the same.
+        rcond: older name of rtol.
 
     Returns:
         (..., n, m). The derivative is that at constant rank.
 
     Raises:
-        ShapeError: not matrices.
+        ShapeError: not matrices.  ArgumentError: both rtol and rcond.
 
     Example:
         >>> import numlift.numpy as np
@@ -81,6 +82,12 @@ def pinv(a: Any, rtol: Any = None, hermitian: bool = False) -> Any:
         [[0.5 0. ]
          [0.  0. ]]
     """
+    if rcond is not None:
+        if rtol is not None:
+            raise errors.ArgumentError(
+                errors.explain("linalg.pinv", "rcond is another name of rtol", try_="rtol=... only")
+            )
+        rtol = rcond
     x = matrices("linalg.pinv", a, hermitian)
     tolerance = _cutoff(x, rtol, 10.0)
     real = np.finfo(type_of(x).dtype).dtype
