@@ -63,7 +63,7 @@ def while_loop(
             the least number that computes no step more than twice before its derivative, about
             sqrt(2 max_steps). Fewer save memory and cost time: 10,000 steps with 139 (the default)
             are computed up to 2 times, with 37 up to 3 times, with 13 up to 5 times, with 6 up to
-            10 times; with max_steps - 1 every value is kept.
+            9 times; with max_steps - 1 every value is kept.
 
     Returns:
         The last value.
