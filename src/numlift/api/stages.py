@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .. import errors
+from ..core.dims import marked_dims
 from ..core.graph import Graph
 from ..core.refs import Ref
 from ..core.tracing import Tracer
@@ -83,12 +84,13 @@ class Traced:
         if traced.refs is not None:
             where = [placement_of(ref) for ref in traced.refs.captured]
             options = ref_options(traced.refs, where, **options)
-        text, plan = lower_for(
-            traced.graph,
-            [x.placement for x in traced.captured_arrays()],
-            keep_unused=info.keep_unused,
-            **options,
-        )
+        with marked_dims():
+            text, plan = lower_for(
+                traced.graph,
+                [x.placement for x in traced.captured_arrays()],
+                keep_unused=info.keep_unused,
+                **options,
+            )
         seconds = time.perf_counter() - start
         return Lowered(info, traced, self._statics, self._tree, text, plan, seconds)
 

@@ -449,8 +449,10 @@ def _product(scope: SymbolicScope, a: Size, b: Size) -> Size:
 
 def _split(scope: SymbolicScope, e: Size, d: Size) -> tuple[Size, Size]:
     """(q, r) with e == q*d + r, where r holds what d does not divide."""
-    if type(d) is not Dim and d == 0 or type(e) is not Dim and type(d) is not Dim:
-        return divmod(e, d)  # type: ignore[operator]
+    if type(d) is not Dim and d == 0:
+        raise ZeroDivisionError(f"symbolic size: {size_text(e)} is divided by zero")
+    if type(e) is not Dim and type(d) is not Dim:
+        return divmod(e, d)
     left, by = terms_of(e), sorted(terms_of(d).items(), key=_order)
     (lead, k), whole = by[0], dict(by)
     quotient: Terms = {}

@@ -125,7 +125,12 @@ def _reprinted(
         table = None if samples is None else _table(marks, samples)
         if samples is None or table is None:
             continue
-        texts = [printed(s.__getitem__) for s in samples]
+        try:
+            texts = [printed(s.__getitem__) for s in samples]
+        except Exception:
+            if tries:
+                continue  # values that are not right may break a rule of an operation
+            raise
         merged = [_merged(group, table) for group in zip(*texts, strict=True)]
         if None not in merged and _agrees(merged, sizes, scope, symbols, numbers, printed):
             return merged
@@ -177,11 +182,12 @@ def _samples(
     """
     found = []
     signs: dict[str, int] = {}
+    texts = " ".join(marks)
     for i in range(_SAMPLES):
         sizes = scope.sample(symbols, numbers, 6 + i, 9 + i)
         if sizes is None:
             return None
-        right, shifted = _Values(sizes), _Values(sizes, signs, numbers)
+        right, shifted = _Values(sizes), _Values(sizes, signs, numbers, texts)
         made = {}
         for m, x in marks.items():
             made[m] = right.number(x)
@@ -201,9 +207,10 @@ class _Values:
         sizes: Mapping[str, int],
         signs: dict[str, int] | None = None,
         numbers: random.Random | None = None,
+        texts: str = "",
     ):
         self.atoms: dict[str, int] = dict(sizes)
-        self.signs, self.numbers = signs, numbers
+        self.signs, self.numbers, self.texts = signs, numbers, texts
 
     def number(self, x: Any) -> int:
         """Value of an int or a `Dim`."""
@@ -224,6 +231,9 @@ class _Values:
     def _shifted(
         self, atom: Atom, value: int, numbers: random.Random, signs: dict[str, int]
     ) -> int:
+        pair = {"mod": "floordiv", "floordiv": "mod"}.get(atom.kind)
+        if pair is not None and atom.text.replace(atom.kind, pair, 1) in self.texts:
+            return value  # d * floordiv(e, d) + mod(e, d) is e
         if abs(value) < _SMALL:
             return value + numbers.randint(_SMALL, 2 * _SMALL)
         if atom.kind == "floordiv":

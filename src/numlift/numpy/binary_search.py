@@ -53,7 +53,7 @@ def insertion_points(a: Any, v: Any, side: str) -> Any:
     if n == 0 or count == 0:
         return full(array_type(shape, dtype))
     after_equal = side == "right"
-    if n <= FEW:
+    if known(n, FEW + 1) <= FEW:
         grid = (count, n)
         rows, columns = apply(Broadcast.of(grid, (0,)), flat), apply(Broadcast.of(grid, (1,)), a)
         found = apply(ReduceSum.of((1,)), convert(before(columns, rows, after_equal), dtype))

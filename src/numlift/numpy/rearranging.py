@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import errors
 from ..api.library import library
+from ..core.dims import Dim, as_size, max_size
 from ..core.tracing import apply, type_of
 from ..core.types import array_type
 from ..lax.dot import as_sharding
@@ -248,7 +249,7 @@ def tile(A: Any, reps: Any) -> Any:  # noqa: N803 - NumPy's name
 def _tile(a: Any, reps: tuple[int, ...]) -> Any:
     x = as_value(a, "tile", "A")
     shape = type_of(x).shape
-    if min(reps, default=0) < 0:
+    if any(n < 0 for n in reps):
         raise errors.ValueArgumentError(
             errors.explain("tile", "repetitions must not be negative", {"reps": reps})
         )
@@ -302,10 +303,14 @@ def repeat(
         x = reshape_to(x, (1,))
     axis = check_axis("repeat", axis, type_of(x).ndim)
     if total_repeat_length is None:
-        counts = concrete_array("repeat", repeats, "repeats", "they give the size of the result")
-        out = _repeat_static(x, _counts(counts, type_of(x).shape[axis]), axis)
+        if type(repeats) is Dim:
+            counts: Any = max_size(repeats, 0)
+        else:
+            known = concrete_array("repeat", repeats, "repeats", "they give the size of the result")
+            counts = _counts(known, type_of(x).shape[axis])
+        out = _repeat_static(x, counts, axis)
     else:
-        size = operator.index(total_repeat_length)
+        size = as_size(total_repeat_length)
         out = _repeat_traced(x, as_value(repeats, "repeat", "repeats"), axis, size)
     return out if out_sharding is None else _placed(out, out_sharding)
 
@@ -392,7 +397,7 @@ def resize(a: Any, new_shape: Any) -> Any:
          [3 1]]
     """
     shape = static_shape("resize", new_shape, "new_shape")
-    if min(shape, default=0) < 0:
+    if any(n < 0 for n in shape):
         raise errors.ValueArgumentError(
             errors.explain("resize", "sizes must not be negative", {"new_shape": shape})
         )

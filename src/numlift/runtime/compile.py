@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import config
-from ..errors import CompileError, ValueArgumentError
+from ..core.dims import OPEN
+from ..errors import CompileError, InconclusiveDimensionOperation, ValueArgumentError
 from . import devices as device_table
 from . import disk_cache, planner, xla
 from .devices import Backend, Device
@@ -371,6 +372,11 @@ _TARGET = re.compile(r"No (?:FFI handler|registered implementation)[^\n]*? for (
 def _explain(error: Exception, text: str) -> Exception:
     """The error of Numlift for what XLA said."""
     said = str(error)
+    if OPEN in text:
+        return InconclusiveDimensionOperation(
+            "compile: a program with symbolic sizes cannot run as it stands\n"
+            "Try: export.export(jit(f))(...), and call what it returns with arrays"
+        )
     option = _OPTION.search(said)
     if option:
         import difflib  # only where an error is explained: it takes 5 ms to import
