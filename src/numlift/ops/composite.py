@@ -14,7 +14,7 @@ from ..core.types import ArrayType, array_type, tensor_mlir
 from ..hlo.locations import quoted
 from ..structural.families import Opaque
 from ..transforms.lower import private_function
-from .call import Call
+from .call import Call, Pruned
 
 Attribute = tuple[str, Any]
 
@@ -36,7 +36,9 @@ class Composite(Call):
     def label(self) -> str:
         return self.title
 
-    prune = None  # all results stay: the compiler's own version has them
+    def prune(self, used: tuple[bool, ...]) -> Pruned | None:
+        """Nothing: the compiler's own version has all results."""
+        return None
 
     def with_graphs(self, graphs: Sequence[Graph]) -> Composite:
         return Composite(graphs[0], self.title, self.version, self.attributes)

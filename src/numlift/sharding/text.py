@@ -63,7 +63,8 @@ def sdy_open_text(sharding: NamedSharding, ndim: int, name: str = "mesh") -> str
         >>> sdy_open_text(NamedSharding(mesh, PartitionSpec("x", None)), 2)
         '<@mesh, [{"x", ?}, {?}], replicated={"y"}>'
     """
-    dims, used = [], set()
+    dims: list[str] = []
+    used: set[str] = set()
     for entry in sharding.spec.padded(ndim):
         names = () if entry is None else (entry,) if isinstance(entry, str) else entry
         used.update(names)
