@@ -157,18 +157,7 @@ class Call(HigherOrder):
         return outs[:n], parts.spread_tangents(found)
 
     def transpose(self, ct: Any, *inputs: Any) -> Sequence[Any]:
-        linear = tuple(type(x) is Linear for x in inputs)
-        made = transpose_with_refs(self.graph, linear, tuple(c is not None for c in ct))
-        args = [x for x in inputs if type(x) is not Linear]
-        args += [c for c in ct if c is not None]
-        if made.refs:
-            args = [*map(load, made.refs), *args]
-        found = iter(apply(call_of(made.graph, self.inline), *args))
-        is_active = iter(made.active)
-        cts = [next(found) if is_l and next(is_active) else None for is_l in linear]
-        for ref in made.written if made.refs else ():
-            store(ref, next(found))
-        return cts
+        return transposed_call(self.graph, ct, inputs, self.inline)
 
     def batch(
         self, size: int, args: Sequence[Any], dims: Sequence[int | None], axis: Any
@@ -181,6 +170,35 @@ class Call(HigherOrder):
         if self.inline or len(self.graph.equations) <= 2 or ORDERED in self.effects:
             return ctx.inline(self.graph, operands)
         return ctx.call(self.graph, operands)
+
+
+def transposed_call(
+    graph: Graph, ct: Any, inputs: Sequence[Any], inline: bool = False, barrier: Op | None = None
+) -> list[Any]:
+    """Cotangents of the inputs of a graph, by a call of the transposed graph.
+
+    Args:
+        graph: linear in those inputs that are `Linear`.
+        ct: one cotangent an output; None is zero.
+        inputs: values, or `Linear`.
+        inline: see `Call`.
+        barrier: applied to known values and cotangents first.
+    """
+    linear = tuple(type(x) is Linear for x in inputs)
+    made = transpose_with_refs(graph, linear, tuple(c is not None for c in ct))
+    args = [x for x in inputs if type(x) is not Linear]
+    known = len(args)
+    args += [c for c in ct if c is not None]
+    if barrier is not None and known:
+        args = apply(barrier, *args)
+    if made.refs:
+        args = [*map(load, made.refs), *args]
+    found = iter(apply(call_of(made.graph, inline), *args))
+    is_active = iter(made.active)
+    cts = [next(found) if is_l and next(is_active) else None for is_l in linear]
+    for ref in made.written if made.refs else ():
+        store(ref, next(found))
+    return cts
 
 
 def call_of(graph: Graph, inline: bool = False) -> Call:

@@ -10,6 +10,7 @@ import numpy as np
 from .. import errors
 from ..core.graph import Graph
 from ..core.op import Linear
+from ..core.refs import Ref, load, store
 from ..core.staging import trace_to_graph
 from ..core.tracing import apply, current, type_of
 from ..core.types import ArrayType
@@ -19,7 +20,7 @@ from ..structural.shape import broadcast, full
 from ..transforms.jvp import instantiate, jvp_graph
 from ..transforms.linearize import LinearizedGraph, linearize_graph
 from ..transforms.simplify import pruned_graph
-from ..transforms.transpose import transpose_graph
+from ..transforms.transpose import Transposed, transpose_with_refs
 from ..transforms.vmap import vmap_graph
 from .call import HigherOrder, Pruned, call_of, guarded, open_ended
 from .callback import IO, ORDERED, TOKEN
@@ -117,30 +118,50 @@ class Cond(HigherOrder):
         linear = tuple(type(x) is Linear for x in operands)
         ct_active = tuple(c is not None for c in ct)
         key = ("transposed cond", linear, ct_active, self)
-        back, found_active = self.branches[0].cached(
+        back, found_active, refs, written = self.branches[0].cached(
             key, lambda: self._transposed(linear, ct_active)
         )
         known = [x for x in operands if type(x) is not Linear]
+        if refs:
+            known = [*map(load, refs), *known]
         found = iter(apply(back, index, *known, *(c for c in ct if c is not None)))
         is_active = iter(found_active)
-        return [None, *(next(found) if a and next(is_active) else None for a in linear)]
+        cts = [next(found) if a and next(is_active) else None for a in linear]
+        for ref in written:
+            store(ref, next(found))
+        return [None, *cts]
 
     def _transposed(
         self, linear: tuple[bool, ...], ct_active: tuple[bool, ...]
-    ) -> tuple[Cond, tuple[bool, ...]]:
-        found = [transpose_graph(b, linear, ct_active) for b in self.branches]
-        wanted = _union(active for _, active in found)
+    ) -> tuple[Cond, tuple[bool, ...], list[Ref], list[Ref]]:
+        """The branches transposed, which results they have, and refs of backward rules.
+
+        Each branch takes the values of all refs first, and gives the last values of all refs that
+        any of them writes last.
+        """
+        found = [transpose_with_refs(b, linear, ct_active) for b in self.branches]
+        wanted = _union(made.active for made in found)
+        refs = list({ref: 0 for made in found for ref in made.refs})
+        written = list({ref: 0 for made in found for ref in made.written})
         types = [t for t, a in zip(self.branches[0].in_types, linear, strict=True) if a]
         branches = []
-        for graph, active in found:
+        for made in found:
 
-            def run(*args: Any, graph: Graph = graph, active: Any = active) -> list[Any]:
-                have = iter(graph.run(current.get().apply, args))
-                cts = [next(have) if a else None for a in active]
-                return [instantiate(c, t) for c, t, w in zip(cts, types, wanted, strict=True) if w]
+            def run(*args: Any, made: Transposed = made) -> list[Any]:
+                values = dict(zip(refs, args, strict=False))
+                given = [*(values[ref] for ref in made.refs), *args[len(refs) :]]
+                have = iter(made.graph.run(current.get().apply, given))
+                cts = [next(have) if a else None for a in made.active]
+                values.update(zip(made.written, have, strict=True))
+                found = zip(cts, types, wanted, strict=True)
+                return [
+                    *(instantiate(c, t) for c, t, w in found if w),
+                    *(values[ref] for ref in written),
+                ]
 
-            branches.append(trace_to_graph(run, graph.in_types, name=graph.name)[0])
-        return self.around(tuple(branches)), wanted
+            ins = [*(ref.type for ref in refs), *made.graph.in_types[len(made.refs) :]]
+            branches.append(trace_to_graph(run, ins, name=made.graph.name)[0])
+        return self.around(tuple(branches)), wanted, refs, written
 
     def batch(
         self, size: int, args: Sequence[Any], dims: Sequence[int | None], axis: Any

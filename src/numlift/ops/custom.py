@@ -15,7 +15,6 @@ from typing import Any
 
 from .. import errors
 from ..core.graph import Graph
-from ..core.op import Linear
 from ..core.staging import Stage, trace_to_graph
 from ..core.tracing import apply, current, interpreting, type_of
 from ..core.types import ArrayType
@@ -23,9 +22,8 @@ from ..structural.families import move_batch
 from ..structural.shape import ReduceSum
 from ..transforms.jvp import Jvp, instantiate, jvp_flat
 from ..transforms.linearize import LinearStage, RuleStage
-from ..transforms.transpose import transpose_graph
 from ..transforms.vmap import Batch, place_batch, vmap_flat, vmap_graph
-from .call import HigherOrder, call_of, guarded
+from .call import HigherOrder, guarded, transposed_call
 from .custom_vjp import VjpTangent
 from .flat_functions import Flat, guarded_flat, rebound_flat
 
@@ -396,12 +394,7 @@ class CustomCall(HigherOrder):
         return self.rule.jvp(primals, tangents, True)
 
     def transpose(self, ct: Any, *inputs: Any) -> Sequence[Any]:
-        linear = tuple(type(x) is Linear for x in inputs)
-        graph, active = transpose_graph(self.graph, linear, tuple(c is not None for c in ct))
-        known = [x for x in inputs if type(x) is not Linear]
-        found = iter(apply(call_of(graph), *known, *(c for c in ct if c is not None)))
-        is_active = iter(active)
-        return [next(found) if a and next(is_active) else None for a in linear]
+        return transposed_call(self.graph, ct, inputs)
 
     def batch(
         self, size: int, args: Sequence[Any], dims: Sequence[int | None], axis: Any

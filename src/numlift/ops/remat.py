@@ -6,14 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ..core.graph import Equation, Graph, Literal, Var
-from ..core.op import Linear, Op
+from ..core.op import Op
 from ..core.staging import trace_to_graph
 from ..core.tracing import apply, current
 from ..core.types import ArrayType
 from ..structural.families import Structural
 from ..transforms.linearize import LinearizedGraph, linearize_graph
-from ..transforms.transpose import transpose_graph
-from .call import Call, call_of
+from .call import Call, call_of, transposed_call
 from .elementwise_misc import optimization_barrier
 from .placing import Place
 
@@ -106,16 +105,8 @@ class Again(Checkpoint):
     name = "recompute"
 
     def transpose(self, ct: Any, *inputs: Any) -> Sequence[Any]:
-        linear = tuple(type(x) is Linear for x in inputs)
-        graph, active = transpose_graph(self.graph, linear, tuple(c is not None for c in ct))
-        known = [x for x in inputs if type(x) is not Linear]
-        cts = [c for c in ct if c is not None]
-        if self.prevent_cse and known:
-            moved = apply(optimization_barrier, *known, *cts)
-            known, cts = moved[: len(known)], moved[len(known) :]
-        found = iter(apply(call_of(graph), *known, *cts))
-        is_active = iter(active)
-        return [next(found) if a and next(is_active) else None for a in linear]
+        barrier = optimization_barrier if self.prevent_cse else None
+        return transposed_call(self.graph, ct, inputs, barrier=barrier)
 
 
 def _split(
