@@ -110,9 +110,10 @@ def flatten_output(result: Any, name: str, label: str) -> tuple[list[Any], Any]:
         ArgumentError: a leaf is no array or number.
     """
     leaves, tree = tree_flatten(result)
-    for x in leaves:
+    for i, x in enumerate(leaves):
         if not isinstance(x, Value) and not isinstance(x, _NUMBERS):
             if hasattr(x, "__numlift_array__"):
+                leaves[i] = x.__numlift_array__()
                 continue
             path = next(keystr(p) for p, leaf in tree_flatten_with_path(result)[0] if leaf is x)
             raise errors.ArgumentError(

@@ -40,6 +40,11 @@ UNSET = Undefined("result")
 
 def is_traced(x: Any) -> bool:
     """Whether Python cannot ask for the truth of `x` because it is not known while tracing."""
+    if not isinstance(x, Value):
+        convert = getattr(type(x), "__numlift_array__", None)
+        if convert is None:
+            return False
+        x = convert(x)
     return isinstance(x, Tracer) and x.concrete() is None
 
 
@@ -99,7 +104,10 @@ def fits(x: Any, t: ArrayType) -> Any:
 
 def lifted(x: Any) -> Any:
     """A leaf as an array or traced value."""
-    return x if isinstance(x, Value) else as_array(x)
+    if isinstance(x, Value):
+        return x
+    convert = getattr(type(x), "__numlift_array__", None)
+    return lifted(convert(x)) if convert is not None else as_array(x)
 
 
 def zeros(t: ArrayType) -> Any:

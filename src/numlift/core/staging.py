@@ -136,6 +136,9 @@ class Stage(Interpreter):
             type_ = type_of(x)
             return Literal(np.asarray(x).astype(type_.dtype)[()], type_)
         elif not isinstance(x, (Value, np.ndarray)):
+            convert = getattr(kind, "__numlift_array__", None)
+            if convert is not None:
+                return self.lift(convert(x))
             type_ = type_of(x)
             if type_.ndim == 0 and type_.weak_type:
                 return Literal(x, type_)

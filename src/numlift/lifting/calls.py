@@ -140,6 +140,8 @@ def _in_place_operator(
             native(mine, other)
             return self
         new = op(mine, other)
+        if self.is_scalar():
+            return wrap(new)
         if not np.can_cast(new.dtype, mine.dtype, "same_kind"):
             raise errors.DTypeError(
                 errors.explain(

@@ -70,7 +70,7 @@ class _ArrayClass(type):
     """`numpy.ndarray` in lifted code: writable arrays are instances too."""
 
     def __instancecheck__(cls, x: Any) -> bool:
-        return type(x) is Writable or isinstance(x, np.ndarray)
+        return not x.is_scalar() if type(x) is Writable else isinstance(x, np.ndarray)
 
     def __subclasscheck__(cls, kind: type) -> bool:
         return kind is Writable or issubclass(kind, np.ndarray)
@@ -128,7 +128,9 @@ class Namespace:
         ours, theirs = getattr(nlnp, name), getattr(np, name, None)
         if isinstance(ours, ModuleType):
             return _SUBMODULES[id(theirs)]
-        if not callable(ours) or isinstance(ours, type) or theirs is None:
+        if isinstance(theirs, type):
+            return theirs  # a dtype
+        if not callable(ours) or theirs is None:
             return ours
         made = functools.partial(call, name, theirs, ours)
         return lambda *args, **kwargs: made(args, kwargs)
@@ -165,7 +167,9 @@ def entered(fun: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _argument(x: Any) -> Any:
-    if isinstance(x, (Value, np.ndarray)) and x.ndim:
+    if isinstance(x, Value) and not x.ndim:
+        return Writable(x)
+    if isinstance(x, (Value, np.ndarray)):
         return Writable(x, read_only="an argument of the function")
     return x
 

@@ -63,16 +63,18 @@ def joined(name: str, run: Callable[[Any, Any], Any], found: Any, args: Any, kwa
     """The result of a function whose first argument is writable: a view of it, or a new array."""
     owner: Writable = args[0]
     value, rest = owner.read(), args[1:]
-    if found is value and name in _ITSELF:
+    if found is value and name in _ITSELF and not kwargs.get("copy"):
         return owner
     if not isinstance(found, (np.ndarray, Value)):
         if name in _LISTS:
             return [
-                _view(owner, part, lambda x, i=i: run((x, *rest), kwargs)[i], None)
+                Writable(part, owner, lambda x, i=i: run((x, *rest), kwargs)[i])
                 for i, part in enumerate(found)
             ]
         return tree_map(wrap, found)
-    if isinstance(found, np.ndarray) and not np.may_share_memory(found, value):
+    if kwargs.get("copy") or (
+        isinstance(found, np.ndarray) and not np.may_share_memory(found, value)
+    ):
         return wrap(found)
     if name not in _FOLLOWED:
         # NumPy shares memory here, or would not: only its own arrays tell.
@@ -81,7 +83,7 @@ def joined(name: str, run: Callable[[Any, Any], Any], found: Any, args: Any, kwa
     def get(x: Any) -> Any:
         return run((x, *rest), kwargs)
 
-    return _view(owner, found, get, _putter(name, owner, get))
+    return Writable(found, owner, get, _putter(name, owner, get))
 
 
 def _putter(name: str, owner: Writable, get: Getter) -> Putter | None:
@@ -90,7 +92,3 @@ def _putter(name: str, owner: Writable, get: Getter) -> Putter | None:
     if name in _PERMUTING or name in _FLIPPING or name == "rot90":
         return _scattered(get)
     return None
-
-
-def _view(owner: Writable, found: Any, get: Getter, put: Putter | None) -> Any:
-    return Writable(found, owner, get, put) if np.ndim(found) else found

@@ -31,6 +31,9 @@ class Writable:
         get: value of the parent -> value of this view; None if the view cannot be followed.
         put: (value of the parent, new value of this view) -> new value of the parent.
         read_only: why writing is an error, or None.
+
+    A traced value of rank 0 stands for a NumPy scalar, which nobody can write into: ``s += 1``
+    gives `s` another value, and other names keep the old one.
     """
 
     __slots__ = ("_value", "_parent", "_get", "_put", "_version", "_read_only", "__weakref__")
@@ -110,7 +113,7 @@ class Writable:
         if mask is not None:
             return selected(self.read(), mask)
         value = self.read()[index]
-        if not np.ndim(value) or not is_basic(index):
+        if not is_basic(index) or (not np.ndim(value) and not _has_ellipsis(index)):
             return wrap(value)
         return Writable(
             value, self, lambda whole: whole[index], lambda whole, part: put(whole, index, part)
@@ -119,6 +122,10 @@ class Writable:
     def __setitem__(self, index: Any, new: Any) -> None:
         index, new = plain((index, new))
         whole = self.read()
+        if self.is_scalar():
+            raise errors.ImmutableArrayError(
+                errors.explain("lift", "a NumPy scalar cannot be written into", {"value": whole})
+            )
         if type(new) is Masked:
             self.write(put(whole, ..., written(whole, index, new)))
             return
@@ -128,6 +135,10 @@ class Writable:
             whole[index] = new
             return
         self.write(put(whole, index, new))
+
+    def is_scalar(self) -> bool:
+        """Whether this stands for a NumPy scalar."""
+        return self._parent is None and isinstance(self._value, Value) and not self._value.ndim
 
     def assign(self, new: Any) -> Writable:
         """Write the whole array: what ``a += b`` and ``out=a`` do."""
@@ -214,10 +225,8 @@ def copied(x: Any) -> Any:
 
 
 def wrap(x: Any) -> Any:
-    """A result as lifted code gets it: arrays can be written into, scalars are as they are."""
-    if isinstance(x, (np.ndarray, Value)) and x.ndim:
-        return Writable(x)
-    return x
+    """A result as lifted code gets it: an array that can be written into, or a scalar."""
+    return Writable(x) if isinstance(x, (np.ndarray, Value)) else x
 
 
 def plain(x: Any) -> Any:
@@ -255,6 +264,11 @@ def is_basic(index: Any) -> bool:
         and not isinstance(x, (bool, np.bool_))
         for x in parts
     )
+
+
+def _has_ellipsis(index: Any) -> bool:
+    """Whether an index has ...: then NumPy gives an array, also of rank 0."""
+    return any(x is ... for x in (index if type(index) is tuple else (index,)))
 
 
 def put(whole: Any, index: Any, new: Any) -> Any:
