@@ -318,6 +318,28 @@ def test_gradients_are_taken_out_of_loops_calls_and_batches(jit: Any) -> None:
 
 
 @JIT
+def test_gradients_are_taken_out_of_branches_and_checkpoints(jit: Any) -> None:
+    a, b = nl.new_ref(0.0), nl.new_ref(0.0)
+
+    def f(x: Any, pred: Any) -> Any:
+        once = lambda x: looked_at(x, a) * 2
+        return lax.cond(pred, once, lambda x: looked_at(looked_at(x, b) * 3, b), x)
+
+    assert float(jit(nl.grad(f))(1.0, True)) == 2
+    assert (float(a[...]), float(b[...])) == (2, 0)
+    assert float(jit(nl.grad(f))(1.0, False)) == 3
+    assert (float(a[...]), float(b[...])) == (2, 1 + 3)
+
+    def scanned(x: Any) -> Any:
+        step = lambda c, pred: (nl.checkpoint(f)(c, pred), None)
+        return lax.scan(step, x, np.array([True, False, True]))[0]
+
+    a[...] = b[...] = 0.0
+    assert float(jit(nl.grad(scanned))(1.0)) == 12
+    assert (float(a[...]), float(b[...])) == (2 + 12, 2 + 6)
+
+
+@JIT
 def test_functions_with_rules_write_refs(jit: Any) -> None:
     ref = nl.new_ref(0.0)
 
@@ -374,7 +396,11 @@ def test_rules_that_refs_do_not_fit() -> None:
         lambda ref: lax.custom_linear_solve(
             lambda x: put(ref, 0, 1.0) or x, np.ones(2), lambda f, b: b, symmetric=True
         ),
-        lambda ref: nl.grad(nl.checkpoint(lambda x: looked_at(x, ref)))(1.0),
+        lambda ref: nl.grad(
+            lambda x: lax.while_loop(
+                lambda s: s[0] < 3, lambda s: (s[0] + 1, looked_at(s[1], ref)), (0, x), max_steps=5
+            )[1]
+        )(1.0),
     ],
 )
 def test_refs_from_outside_are_refused(use: Any) -> None:
@@ -441,6 +467,24 @@ def test_frozen_refs() -> None:
     for use in (lambda: ref[0], lambda: put(ref, 0, 1.0), lambda: nl.freeze(ref), held):
         with pytest.raises(errors.RefError, match="was frozen"):
             use()
+
+
+def test_no_traced_value_is_kept() -> None:
+    ref = nl.new_ref(np.zeros(2))
+
+    def f(ref: Any, x: Any) -> Any:
+        ref[0] = lax.stop_gradient(x)
+        lax.scan(lambda c, i: (c, put(ref, 1, ref[1] + 1)), None, None, 2)
+        return looked_at(x, scalar) * ref[0]
+
+    scalar = nl.new_ref(0.0)
+    with nl.checking_leaks():
+        nl.jit(f)(ref, 2.0)
+        nl.grad(lambda x: f(ref, x))(3.0)
+        nl.jit(nl.grad(lambda x: f(ref, x)))(3.0)
+        nl.vmap(lambda row, x: put(row, ..., x))(ref, np.ones(2))
+        nl.jvp(lambda ref: put(ref, 0, ref[1]), (ref,), (nl.new_ref(np.ones(2)),))
+        nl.jit(lambda rows: lax.scan(lambda c, r: (c, put(r, ..., 1.0)), None, rows))(ref)
 
 
 def test_one_ref_has_one_name() -> None:
