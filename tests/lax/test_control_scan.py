@@ -99,6 +99,26 @@ def test_memory_of_a_long_gradient_is_linear_with_one_state_a_step() -> None:
     assert temp_bytes(nl.grad(f), np.ones(16), xs) < 2.2 * state  # h and 1 - tanh(...)**2
 
 
+@pytest.mark.parametrize("options", [{"unroll": 4}, {"reverse": True}])
+def test_memory_is_linear_with_every_option(options: Any) -> None:
+    def loss(x: Any, xs: Any) -> Any:
+        def step(c: Any, a: Any) -> Any:
+            c = np.sin(c) * a
+            return c, c.sum()
+
+        last, ys = lax.scan(step, x, xs, **options)
+        return last.sum() + ys.sum()
+
+    def size(f: Any, n: int) -> int:
+        args = np.ones(256), np.ones(n)
+        return nl.jit(f).lower(*args).compile().memory_analysis().temp_size_in_bytes
+
+    back = nl.grad(loss)
+    forth = lambda x, xs: nl.jvp(loss, (x, xs), (x, xs))
+    assert (size(back, 3000) - size(back, 1000)) / 2000 == pytest.approx(256 * 4, rel=0.1)
+    assert (size(forth, 3000) - size(forth, 1000)) / 2000 < 32
+
+
 def test_values_that_depend_on_consts_only_are_kept_once() -> None:
     def f(b: Any, xs: Any) -> Any:
         def step(h: Any, x: Any) -> Any:
