@@ -237,10 +237,6 @@ def test_what_cannot_be_exported() -> None:
 
     with pytest.raises(errors.ValueArgumentError, match="calls Python"):
         export.export(printing)(1.0)
-    mesh = nl.make_mesh((2,), ("i",))
-    split = nl.jit(lambda x: x, in_shardings=nl.NamedSharding(mesh, nl.P("i")))
-    with pytest.raises(errors.ValueArgumentError, match="several devices"):
-        export.export(split)(np.ones(4))
 
 
 def test_damaged_files() -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from ..core.dim_scope import SymbolicScope
 from ..core.dims import is_symbolic_dim
-from .exported import Exported, deserialize, export
+from .exported import Exported, default_export_platform, deserialize, export
 from .symbolic import symbolic_args_specs, symbolic_shape
 from .trees import register_namedtuple_serialization, register_pytree_node_serialization
 
 __all__ = [
     "Exported",
     "SymbolicScope",
+    "default_export_platform",
     "deserialize",
     "export",
     "is_symbolic_dim",

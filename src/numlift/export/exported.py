@@ -25,12 +25,15 @@ from ..hlo.locations import without_locations
 from ..runtime import xla
 from ..runtime.array import Array
 from ..runtime.devices import default_backend
-from ..runtime.placement import Placement
+from ..sharding.named import NamedSharding
+from ..sharding.spec import PartitionSpec
+from ..sharding.text import sdy_text
 from ..transforms.lower import Lowering, module_name
 from ..tree import tree_flatten
 from .container import FUNCTION, pack, unpack
 from .operation import CallExported, CallTemplate
 from .sizes import check_solvable, scope_of_types, solve, symbols_of
+from .spread import Spread, Texts, on_mesh, spread_of, texts_of
 from .template import function_templates, portable_template
 from .trees import tree_from_json, tree_to_json, type_from_json, type_to_json
 
@@ -47,11 +50,16 @@ class Exported:
         in_tree: structure of (args, kwargs), without static arguments.
         out_tree: structure of the result.
         platforms: where it can run.
-        nr_devices: on how many devices one call runs: 1.
+        nr_devices: on how many devices one call runs.
+        in_shardings_hlo, out_shardings_hlo: how XLA splits arguments and results over them, as
+            text; None for those that are left to the compiler, and for programs on one device.
+        ordered_effects, unordered_effects: always empty: programs with effects are not exported.
+        module_kept_var_idx: which arguments the program takes: all.
         stablehlo_version: version of the programs inside; this compiler and later ones read it.
     """
 
-    nr_devices = 1
+    ordered_effects: tuple[Any, ...] = ()
+    unordered_effects: tuple[Any, ...] = ()
 
     def __init__(
         self,
@@ -63,13 +71,19 @@ class Exported:
         source: tuple[Graph, list[Array]] | None = None,
         derivative: Exported | None = None,
         scope: SymbolicScope | None = None,
+        nr_devices: int = 1,
+        shardings: tuple[Texts, Texts] | None = None,
+        spread: Spread | None = None,
     ):
         self.fun_name, self.stablehlo_version = fun_name, stablehlo_version
         self.in_tree, self.out_tree = trees
-        self._in_types, self._out_types = types
+        self._in_types, self._out_types = [[_plain(t) for t in side] for side in types]
         self._modules, self._source, self._derivative = modules, source, derivative
         self.platforms = tuple(modules)
-        self._scope = scope
+        self._scope, self._spread, self.nr_devices = scope, spread, nr_devices
+        unsplit = ((None,) * len(types[0]), (None,) * len(types[1]))
+        self.in_shardings_hlo, self.out_shardings_hlo = shardings or unsplit
+        self.module_kept_var_idx = tuple(range(len(types[0])))
         self._flats: dict[tuple[Any, ...], Callable[..., list[Any]]] = {}
 
     @property
@@ -106,6 +120,22 @@ class Exported:
         symbols = tuple(symbols_of(self._in_types))
         return "\n".join(function_templates(self._modules[chosen], self._scope, symbols)[1])
 
+    def in_shardings_jax(self, mesh: Any) -> tuple[Any, ...]:
+        """Shardings of the argument leaves on a mesh of `nr_devices` devices; None if free."""
+        return on_mesh(
+            self.in_shardings_hlo, self._in_types, mesh, self.nr_devices, self._title
+        )  # fmt: skip
+
+    def out_shardings_jax(self, mesh: Any) -> tuple[Any, ...]:
+        """Shardings of the result leaves on a mesh of `nr_devices` devices; None if free."""
+        return on_mesh(
+            self.out_shardings_hlo, self._out_types, mesh, self.nr_devices, self._title
+        )  # fmt: skip
+
+    @property
+    def _title(self) -> str:
+        return f"exported {self.fun_name}"
+
     # ---- calls -------------------------------------------------------------------------------
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
@@ -119,7 +149,12 @@ class Exported:
             ArgumentError: an argument is no array, or has another shape or dtype.
             ShapeError: no sizes of the symbols fit the shapes of the arguments.
             ValueArgumentError: the sizes break a constraint.
-            DeviceError: the function was not exported for this platform.
+            DeviceError: the function was not exported for this platform, or for another number of
+                devices.
+
+        A program over several devices is called with arguments on a mesh of as many devices (or
+        under `set_mesh`); names of mesh axes do not matter. Donation is up to the caller:
+        ``jit(exported.call, donate_argnums=0)``.
         """
         function = f"exported {self.fun_name}"
         leaves, tree = tree_flatten((args, kwargs))
@@ -161,7 +196,7 @@ class Exported:
         flat = self._flats.get(key)
         if flat is None:
             op = (
-                CallExported(self.fun_name, self._modules, self._out_types)
+                CallExported(self.fun_name, self._modules, self._out_types, self.nr_devices)
                 if scope is None
                 else CallTemplate(self.fun_name, self._modules, self._out_types, scope, sizes)
             )
@@ -214,9 +249,20 @@ class Exported:
             graph, captured = self._source
             cts = [t for t in self._out_types if t.inexact]
             pull = _pullback(graph, captured, self._in_types, self.fun_name)
+            jitted = jit(pull) if self._spread is None else self._spread_pullback(pull, cts)
             structs = [struct_of(t) for t in (*self._in_types, *cts)]
-            self._derivative = export(jit(pull), platforms=self.platforms)(*structs)
+            self._derivative = export(jitted, platforms=self.platforms)(*structs)
         return self._derivative
+
+    def _spread_pullback(self, pull: Callable[..., Any], cts: Sequence[ArrayType]) -> Any:
+        """The derivative on the same devices, with the same shardings of the same values."""
+        assert self._spread is not None
+        mesh, ins, outs = self._spread
+        free = NamedSharding(mesh, PartitionSpec())
+        pairs = zip(outs, self._out_types, strict=True)
+        given = [*ins, *(s for s, t in pairs if t.inexact)]
+        found = tuple([s for s, t in zip(ins, self._in_types, strict=True) if t.inexact])
+        return jit(pull, in_shardings=tuple([s or free for s in given]), out_shardings=found)
 
     # ---- files -------------------------------------------------------------------------------
 
@@ -242,6 +288,9 @@ class Exported:
             "out_types": list(map(type_to_json, self._out_types)),
             "has_vjp": vjp_order > 0,
         }
+        if self.nr_devices > 1:
+            header["in_shardings"] = self.in_shardings_hlo
+            header["out_shardings"] = self.out_shardings_hlo
         if vjp_order > 0:
             blobs.append(self.vjp().serialize(vjp_order - 1))
         if self._scope is None:
@@ -252,7 +301,8 @@ class Exported:
     def __repr__(self) -> str:
         ins = ", ".join(map(repr, self._in_types))
         outs = ", ".join(map(repr, self._out_types))
-        return f"Exported({self.fun_name}: ({ins}) -> ({outs}), platforms={self.platforms})"
+        many = f", nr_devices={self.nr_devices}" if self.nr_devices > 1 else ""
+        return f"Exported({self.fun_name}: ({ins}) -> ({outs}), platforms={self.platforms}{many})"
 
 
 def deserialize(data: bytes | bytearray) -> Exported:
@@ -293,7 +343,22 @@ def deserialize(data: bytes | bytearray) -> Exported:
         header["stablehlo_version"],
         derivative=deserialize(blobs[len(platforms)]) if header["has_vjp"] else None,
         scope=scope,
+        nr_devices=header["nr_devices"],
+        shardings=(tuple(header["in_shardings"]), tuple(header["out_shardings"]))
+        if header["nr_devices"] > 1
+        else None,
     )
+
+
+def default_export_platform() -> str:
+    """The platform that functions are exported for if none is named.
+
+    Example:
+        >>> from numlift import export
+        >>> export.default_export_platform() in ("cpu", "cuda", "rocm", "tpu")
+        True
+    """
+    return _checked_platforms(None)[0]
 
 
 def export(
@@ -304,6 +369,9 @@ def export(
     Arrays that the function closes over become part of the program. Sizes of `symbolic_shape` in
     the shapes of `ShapeDtypeStruct`s stay open: the exported function takes arrays of all sizes
     that satisfy the constraints. Other sizes are fixed.
+
+    Functions over several devices (shardings of jit or of the arguments on a mesh) keep how their
+    values are split; they are called in programs over as many devices.
 
     Args:
         fun_jit: a jitted function. Its static arguments are fixed by the call, and are not
@@ -317,7 +385,7 @@ def export(
     Raises:
         ArgumentError: no jitted function.
         ValueArgumentError: unknown platforms; a program that calls Python (callbacks), or that
-            runs on several devices.
+            has symbolic sizes and runs on several devices.
 
     Example:
         >>> import numlift as nl
@@ -341,15 +409,16 @@ def export(
         if traced.refs is not None:
             traced.refs.refuse(f"export of {info.name}")
         captured = traced.captured_arrays()
-        asked = [info.shardings_in(staged.in_tree), info.shardings_out(staged.out_tree)]
-        _check_one_device(info.name, [*staged.placements, *(x.placement for x in captured)], asked)
-        constants = [xla.host_array(x.buffer) for x in captured]
+        asked = (info.shardings_in(staged.in_tree), info.shardings_out(staged.out_tree))
+        spread = spread_of(info.name, graph, captured, staged.placements, asked)
+        constants = [x._words() for x in captured]
         types = graph.in_types[len(captured) :]
         scope = scope_of_types(f"export of {info.name}", types)
         if scope is not None:
             check_solvable(f"export of {info.name}", types, graph.out_types)
+            _check_one_device(info.name, spread)
         with marked_dims():
-            texts = {p: module_text(graph, constants, p, info.name) for p in chosen}
+            texts = {p: module_text(graph, constants, p, info.name, spread) for p in chosen}
         version = xla.portable_version()
         made = {
             text: xla.portable_artifact(text, version)
@@ -365,6 +434,11 @@ def export(
             version,
             source=(graph, captured),
             scope=scope,
+            nr_devices=1 if spread is None else spread.mesh.size,
+            shardings=None
+            if spread is None
+            else (texts_of(spread.ins, types), texts_of(spread.outs, graph.out_types)),
+            spread=spread,
         )
 
     return exporter
@@ -385,26 +459,36 @@ def _checked_platforms(platforms: Sequence[str] | None) -> tuple[str, ...]:
     return found
 
 
-def _check_one_device(name: str, placements: Sequence[Placement], asked: Sequence[Any]) -> None:
-    shardings = [p.sharding for p in placements]
-    shardings += [s for group in asked for s in group or () if s is not None]
-    if any(len(s.device_order) > 1 for s in shardings):
+def _check_one_device(name: str, spread: Spread | None) -> None:
+    if spread is not None:
         raise errors.ValueArgumentError(
             errors.explain(
                 f"export of {name}",
-                "programs over several devices cannot be exported",
-                try_="export the function for one device, and shard around its call",
+                "a program with symbolic sizes cannot run on several devices",
+                {"devices": spread.mesh.size},
+                try_="fixed sizes, or export it for one device",
             )
         )
 
 
-def module_text(graph: Graph, constants: Sequence[np.ndarray], platform: str, name: str) -> str:
+def module_text(
+    graph: Graph,
+    constants: Sequence[np.ndarray],
+    platform: str,
+    name: str,
+    spread: Spread | None = None,
+) -> str:
     """StableHLO of a graph whose leading inputs are constants."""
     module = Module(platform, name=module_name(name))
+    if spread is not None:
+        module.mesh, module.mesh_text = spread.mesh, sdy_text(spread.mesh)
     builder = Lowering(module)
-    types = graph.in_types[len(constants) :]
+    types, outs = graph.in_types[len(constants) :], graph.out_types
     names = [f"%arg{i}" for i in range(len(types))]
-    results = builder.inline(graph, [*map(builder.array, constants), *names])
+    given = names if spread is None else _split(builder, names, types, spread.ins)
+    results = builder.inline(graph, [*map(builder.array, constants), *given])
+    if spread is not None:
+        results = _split(builder, results, outs, spread.outs)
     if module.callbacks:
         raise errors.ValueArgumentError(
             errors.explain(
@@ -414,11 +498,26 @@ def module_text(graph: Graph, constants: Sequence[np.ndarray], platform: str, na
             )
         )
     ins = ", ".join(f"{n}: {t.mlir}" for n, t in zip(names, types, strict=True))
-    outs = ", ".join(t.mlir for t in graph.out_types)
-    end = f"return {', '.join(results)} : {outs}" if results else "return"
+    out_text = ", ".join(t.mlir for t in outs)
+    end = f"return {', '.join(results)} : {out_text}" if results else "return"
     body = "\n".join([*builder.lines, end])
-    text = module.text(f"func.func public @main({ins}) -> ({outs}) {{\n{body}\n}}")
+    text = module.text(f"func.func public @main({ins}) -> ({out_text}) {{\n{body}\n}}")
     return without_locations(text[: text.rindex("\n}\n") + 3])
+
+
+def _plain(t: ArrayType) -> ArrayType:
+    """The type without a sharding: it belongs to the mesh of the export."""
+    return t if t.sharding is None else t.update(sharding=None)
+
+
+def _split(
+    builder: Lowering, names: Sequence[str], types: Sequence[ArrayType], shardings: Sequence[Any]
+) -> list[str]:
+    """Values with their shardings pinned."""
+    return [
+        n if s is None else builder.constrain(n, t, s)
+        for n, t, s in zip(names, types, shardings, strict=True)
+    ]
 
 
 def _pullback(

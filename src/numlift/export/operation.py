@@ -13,6 +13,7 @@ from ..core.op import Op
 from ..core.types import ArrayType
 from ..runtime import xla
 from .sizes import evaluated
+from .spread import check_devices
 from .template import artifact, evaluator, filled, function_templates
 
 
@@ -23,9 +24,16 @@ class CallExported(Op):
     multi = True
     memoise_type = False
 
-    def __init__(self, fun_name: str, modules: Mapping[str, bytes], out_types: Sequence[ArrayType]):
+    def __init__(
+        self,
+        fun_name: str,
+        modules: Mapping[str, bytes],
+        out_types: Sequence[ArrayType],
+        nr_devices: int = 1,
+    ):
         super().__init__()
         self.fun_name, self.modules, self.out_types = fun_name, dict(modules), list(out_types)
+        self.nr_devices = nr_devices
 
     @property
     def label(self) -> str:
@@ -66,6 +74,10 @@ class CallExported(Op):
                     try_=f"export(f, platforms=[..., {ctx.platform!r}])",
                 )
             )
+        mesh = ctx.module.mesh
+        check_devices(
+            f"exported {self.fun_name}", self.nr_devices, 1 if mesh is None else mesh.size
+        )
         symbol, functions = self.functions(blob)
         for text in functions:
             ctx.module.declare(text)

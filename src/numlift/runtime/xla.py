@@ -516,4 +516,10 @@ def artifact_functions(blob: bytes, prefix: str | None = None) -> tuple[str, lis
             ir.SymbolTable.set_symbol_name(function, prefix + name)
             ir.SymbolTable.set_visibility(function, "private")
         texts = [function.operation.get_asm() for function in module.body.operations]
-    return f"{prefix}main", texts
+    return f"{prefix}main", [_MESH_NAMES.sub("", text) for text in texts]
+
+
+_MESH_NAMES = re.compile(
+    r'mhlo\.frontend_attributes = \{xla\.sdy\.sharding = "(?:[^"\\]|\\.)*"\}, '
+)
+"""Shardings by names of mesh axes, which another module has not; those by devices follow them."""
