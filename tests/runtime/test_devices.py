@@ -126,3 +126,24 @@ with default_device(second):
 with default_device("cpu"):
     assert devices.default_device() is devices.devices()[0]
 """)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_fork_after_the_backend_started_warns():
+    code = """
+import os, warnings
+import numlift as nl
+def fork():
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        child = os.fork()
+        if not child:
+            os._exit(0)
+        os.waitpid(child, 0)
+    return [str(w.message) for w in found if "numlift" in str(w.message)]
+assert not fork()
+nl.numpy.ones(3)
+(text,) = fork()
+assert "spawn" in text, text
+"""
+    run(code)

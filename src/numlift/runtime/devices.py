@@ -6,11 +6,12 @@ import copyreg
 import os
 import re
 import threading
+import warnings
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from .. import config
-from ..errors import DeviceError
+from ..errors import DeviceError, user_depth
 from . import logs, plugins, xla
 
 PLATFORMS = ("tpu", "cuda", "rocm", "cpu")
@@ -167,6 +168,22 @@ def _start(platform: str) -> Backend:
             hook(made)
         _backends[platform] = made
         return made
+
+
+def _warn_before_fork() -> None:
+    """A forked child has the memory of a running backend, but none of its threads."""
+    if _backends:
+        warnings.warn(
+            "os.fork: the child would wait for ever for threads of numlift's backend that it does "
+            "not have\nTry: multiprocessing.get_context('spawn') or subprocess; or fork before "
+            "the first array is made",
+            RuntimeWarning,
+            stacklevel=user_depth(),
+        )
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_warn_before_fork)
 
 
 def _wanted_platforms() -> tuple[tuple[str, ...], bool]:
