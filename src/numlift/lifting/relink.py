@@ -167,7 +167,7 @@ def entered(fun: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _argument(x: Any) -> Any:
-    if isinstance(x, Value) and not x.ndim:
+    if isinstance(x, Value) and not x.type.ndim:
         return Writable(x)
     if isinstance(x, (Value, np.ndarray)):
         return Writable(x, read_only="an argument of the function")

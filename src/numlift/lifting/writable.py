@@ -138,7 +138,7 @@ class Writable:
 
     def is_scalar(self) -> bool:
         """Whether this stands for a NumPy scalar."""
-        return self._parent is None and isinstance(self._value, Value) and not self._value.ndim
+        return self._parent is None and isinstance(self._value, Value) and not self._value.type.ndim
 
     def assign(self, new: Any) -> Writable:
         """Write the whole array: what ``a += b`` and ``out=a`` do."""

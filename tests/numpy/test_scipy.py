@@ -1,0 +1,94 @@
+"""Functions of SciPy that follow the array API standard, on our arrays, in their own process.
+
+SciPy reads `SCIPY_ARRAY_API` when it is imported.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = r"""
+import json, warnings
+warnings.simplefilter("ignore")
+import numpy as np
+import scipy.constants, scipy.fft, scipy.integrate, scipy.signal, scipy.special, scipy.stats
+from scipy.spatial.transform import Rotation
+import numlift as nl
+
+nl.config.update("enable_x64", True)
+X = np.linspace(0.1, 3, 12).reshape(4, 3) ** 1.5
+TRACED = {
+    "skew": lambda a: scipy.stats.skew(a),
+    "kurtosis": lambda a: scipy.stats.kurtosis(a),
+    "gmean": lambda a: scipy.stats.gmean(a),
+    "sem": lambda a: scipy.stats.sem(a),
+    "kstat": lambda a: scipy.stats.kstat(a.reshape(-1)),
+    "circmean": lambda a: scipy.stats.circmean(a),
+    "moment": lambda a: scipy.stats.moment(a, 3),
+    "softmax": lambda a: scipy.special.softmax(a, axis=1),
+    "xlogy": lambda a: scipy.special.xlogy(a, a),
+    "fft": lambda a: scipy.fft.fft(a),
+    "rfft": lambda a: scipy.fft.rfft(a),
+    "fftshift": lambda a: scipy.fft.fftshift(a),
+    "trapezoid": lambda a: scipy.integrate.trapezoid(a),
+    "cumulative_trapezoid": lambda a: scipy.integrate.cumulative_trapezoid(a),
+    "fftconvolve": lambda a: scipy.signal.fftconvolve(a, a),
+    "rotation": lambda a: Rotation.from_rotvec(a).as_matrix(),
+    "convert_temperature": lambda a: scipy.constants.convert_temperature(a, "C", "K"),
+}
+LIFTED = {
+    "zscore": lambda a: scipy.stats.zscore(a),
+    "gzscore": lambda a: scipy.stats.gzscore(a),
+    "logsumexp": lambda a: scipy.special.logsumexp(a, axis=1),
+    "log_softmax": lambda a: scipy.special.log_softmax(a, axis=1),
+    "hilbert": lambda a: scipy.signal.hilbert(a),
+}
+found = {}
+
+
+def record(name, run, expected, kind):
+    try:
+        got = run()
+        good = isinstance(got, kind) and np.allclose(np.asarray(got), expected)
+        found[name] = "ok" if good else f"{type(got)} {got} instead of {expected}"
+    except Exception as error:
+        found[name] = f"{type(error).__name__}: {error}"
+
+
+for name, f in TRACED.items():
+    expected = f(X)
+    record(f"eager {name}", lambda: f(nl.numpy.asarray(X)), expected, nl.Array)
+    record(f"jit {name}", lambda: nl.jit(f)(X), expected, nl.Array)
+for name, f in LIFTED.items():
+    record(f"lift {name}", lambda: nl.lift(f)(X), f(X), np.ndarray)
+step = np.zeros_like(X)
+step[1, 2] = 1e-6
+loss = lambda a: scipy.stats.skew(a).sum()
+slope = (loss(X + step) - loss(X - step)) / 2e-6
+record("grad skew", lambda: nl.grad(loss)(X)[1, 2], slope, nl.Array)
+print(json.dumps(found))
+"""
+
+
+@pytest.fixture(scope="module")
+def results() -> dict[str, str]:
+    environment = os.environ | {"SCIPY_ARRAY_API": "1"}
+    run = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    return json.loads(run.stdout.splitlines()[-1])
+
+
+def test_functions_of_scipy_on_our_arrays(results: dict[str, str]) -> None:
+    assert len(results) == 2 * 17 + 5 + 1
+    assert {name: r for name, r in results.items() if r != "ok"} == {}
