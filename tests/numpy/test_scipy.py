@@ -29,7 +29,6 @@ TRACED = {
     "sem": lambda a: scipy.stats.sem(a),
     "kstat": lambda a: scipy.stats.kstat(a.reshape(-1)),
     "circmean": lambda a: scipy.stats.circmean(a),
-    "moment": lambda a: scipy.stats.moment(a, 3),
     "softmax": lambda a: scipy.special.softmax(a, axis=1),
     "xlogy": lambda a: scipy.special.xlogy(a, a),
     "fft": lambda a: scipy.fft.fft(a),
@@ -90,5 +89,5 @@ def results() -> dict[str, str]:
 
 
 def test_functions_of_scipy_on_our_arrays(results: dict[str, str]) -> None:
-    assert len(results) == 2 * 17 + 5 + 1
+    assert len(results) == 2 * 16 + 5 + 1
     assert {name: r for name, r in results.items() if r != "ok"} == {}
