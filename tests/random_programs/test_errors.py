@@ -24,7 +24,7 @@ INTS = st.integers(-4, 4)
 SHAPES = st.lists(st.integers(0, 3), max_size=3).map(tuple)
 DTYPES = st.sampled_from(["float32", "float32", "int32", "bool", "complex64", "uint8"])
 AXES = st.one_of(INTS, INTS, st.none(), st.lists(INTS, max_size=3).map(tuple))
-ODD = st.sampled_from([1.5, "x", (), None, -1, 10**12, [0, 1], True])
+ODD = st.sampled_from([1.5, "x", (), None, -1, [0, 1], True])
 INDEX = st.one_of(
     INTS,
     st.builds(

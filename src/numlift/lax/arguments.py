@@ -42,6 +42,22 @@ def static_ints(function: str, name: str, values: Any) -> tuple[int, ...]:
         ) from None
 
 
+def static_int(function: str, name: str, value: Any) -> int:
+    """A static argument as a Python int.
+
+    Raises:
+        ArgumentError: it is no integer.
+        TracerIntegerConversionError: it is a traced value.
+    """
+    if type(value) is int:
+        return value
+    try:
+        return as_size(value)
+    except TypeError:
+        static_ints(function, name, (value,))  # raises if it is traced
+        raise
+
+
 def axis_in_range(function: str, axis: Any, ndim: int, operand: Any = None) -> int:
     """`axis` as a number in range(ndim); negative ones count from the end.
 

@@ -16,6 +16,7 @@ from ..ops.conv import ConvDimensionNumbers, ConvGeneralDilated, dilated
 from ..ops.precision import Precision, canonical_precision
 from ..ops.shape import Rev
 from ..structural.shape import Transpose
+from .arguments import static_ints
 from .dot import as_sharding, dot_general
 
 ConvGeneralDilatedDimensionNumbers = None | ConvDimensionNumbers | tuple[str, str, str]
@@ -105,7 +106,10 @@ def _positive(function: str, what: str, values: Any, n: int) -> tuple[int, ...]:
     """n positive ints; None stands for ones."""
     if values is None:
         return (1,) * n
-    given = tuple(int(v) for v in values)
+    try:
+        given = static_ints(function, what, values)
+    except errors.ArgumentError:
+        given = ()
     if len(given) != n or any(v < 1 for v in given):
         raise errors.ValueArgumentError(
             errors.explain(function, f"{what} must be {n} positive ints, one a spatial axis",

@@ -27,6 +27,7 @@ from ..ops.compare import eq
 from ..ops.elementwise_binary import div
 from ..structural.arith import add, convert, mul, select
 from ..tree import tree_map
+from .arguments import static_int
 
 
 def _names(function: str, axis_name: Any) -> tuple[Any, ...]:
@@ -150,7 +151,7 @@ def pmin(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
 
 
 def _axis(function: str, axis: Any, ndim: int) -> int:
-    i = operator.index(axis)
+    i = static_int(function, "axis", axis)
     if not -ndim <= i < ndim:
         raise errors.AxisError(
             errors.explain(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import warnings
 from typing import Any
 
@@ -27,7 +26,7 @@ from ..runtime.transfer import put
 from ..structural import arith
 from ..structural.arith import Convert
 from ..structural.shape import Broadcast
-from .arguments import static_ints
+from .arguments import static_int, static_ints
 from .operands import SCALARS
 
 _real, _imag, _conj, _complex = arith.real, arith.imag, arith.conj, arith.complex_
@@ -129,7 +128,10 @@ def reduce_precision(operand: Any, exponent_bits: int, mantissa_bits: int) -> An
         >>> float(reduce_precision(1.1, 5, 3))
         1.125
     """
-    op = _reduce_precision(operator.index(exponent_bits), operator.index(mantissa_bits))
+    op = _reduce_precision(
+        static_int("reduce_precision", "exponent_bits", exponent_bits),
+        static_int("reduce_precision", "mantissa_bits", mantissa_bits),
+    )
     return apply(op, operand)
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from ..core.tracing import Value, apply, type_of
 from ..core.types import ArrayType, dtype_kind
 from ..ops.shape import Concatenate, Iota, Pad, Rev, Split, Squeeze
 from ..structural.shape import Broadcast, Reshape, Transpose
-from .arguments import axes_in_range, axis_in_range, like_operand, static_ints
+from .arguments import axes_in_range, axis_in_range, like_operand, static_int, static_ints
 from .dot import as_sharding
 
 
@@ -266,8 +265,12 @@ def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = No
         (6, 4)
     """
     t = type_of(operand)
-    start = operator.index(start_dimension)
-    stop = t.ndim if stop_dimension is None else operator.index(stop_dimension)
+    start = static_int("collapse", "start_dimension", start_dimension)
+    stop = (
+        t.ndim
+        if stop_dimension is None
+        else static_int("collapse", "stop_dimension", stop_dimension)
+    )
     start = start + t.ndim if start < 0 else start
     stop = stop + t.ndim if stop < 0 else stop
     if not 0 <= start <= stop <= t.ndim:
@@ -307,12 +310,20 @@ def concatenate(operands: Any, dimension: int) -> Any:
     """
     if isinstance(operands, (Value, np.ndarray)):
         operands = _rows(operands)
+    if not isinstance(operands, Iterable):
+        raise errors.ArgumentError(
+            errors.explain(
+                "concatenate",
+                f"operands must be a sequence of arrays, not {type(operands).__name__}",
+                try_="lax.concatenate([x, y], 0)",
+            )
+        )
     operands = tuple(operands)
     if not operands:
         raise errors.ShapeError(
             errors.explain("concatenate", "at least one array is needed", {"operands": operands})
         )
-    op = Concatenate.of(operator.index(dimension))
+    op = Concatenate.of(static_int("concatenate", "dimension", dimension))
     return apply(op, *operands)
 
 
@@ -456,7 +467,7 @@ def broadcasted_iota(dtype: Any, shape: Any, dimension: int, *, out_sharding: An
             errors.explain("iota", f"dtype must be of numbers, not {dtype}", {"dtype": dtype})
         )
     sizes = static_ints("iota", "shape", shape)
-    axis = operator.index(dimension)
+    axis = static_int("iota", "dimension", dimension)
     if not 0 <= axis < len(sizes) or any(n < 0 for n in sizes):
         raise errors.ShapeError(
             errors.explain(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -27,7 +26,7 @@ from ..ops.scatter import ScatterSet
 from ..ops.shape import Concatenate, Squeeze
 from ..ops.slicing import DynamicSlice, DynamicUpdateSlice, Slice
 from ..structural.arith import convert
-from .arguments import axis_in_range, like_operand, static_ints
+from .arguments import axis_in_range, like_operand, static_int, static_ints
 from .shape import expand_dims
 
 Allow = bool | Sequence[bool]
@@ -98,7 +97,7 @@ def slice_in_dim(
     starts, limits, strides = [0] * len(shape), list(shape), [1] * len(shape)
     starts[axis] = start + size if start < 0 else start
     limits[axis] = limit + size if limit < 0 else limit
-    strides[axis] = operator.index(stride)
+    strides[axis] = static_int("slice_in_dim", "stride", stride)
     return slice(operand, starts, limits, strides)
 
 
@@ -303,7 +302,10 @@ def dynamic_slice_in_dim(
     axis = axis_in_range("dynamic_slice_in_dim", axis, len(shape), operand)
     starts: list[Any] = [0] * len(shape)
     sizes = list(shape)
-    starts[axis], sizes[axis] = start_index, operator.index(slice_size)
+    starts[axis], sizes[axis] = (
+        start_index,
+        static_int("dynamic_slice_in_dim", "slice_size", slice_size),
+    )
     return dynamic_slice(operand, starts, sizes, allow_negative_indices=allow_negative_indices)
 
 

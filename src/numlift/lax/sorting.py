@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,6 +14,7 @@ from ..ops.sorting import Sort, TopK
 from ..structural.arith import add, neg
 from ..structural.shape import Transpose
 from ..tree import tree_flatten, tree_unflatten
+from .arguments import static_int
 from .shape import axis_in_range
 
 
@@ -46,7 +46,7 @@ def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: in
     if not operands:
         raise errors.ArgumentError(errors.explain("sort", "needs at least one operand"))
     axis = axis_in_range("sort", dimension, type_of(operands[0]).ndim, operands[0])
-    outs = apply(Sort.of(axis, operator.index(num_keys)), *operands)
+    outs = apply(Sort.of(axis, static_int("sort", "num_keys", num_keys)), *operands)
     return tuple(outs) if many else outs[0]
 
 
@@ -86,7 +86,7 @@ def top_k(operand: Any, k: int, *, axis: int = -1) -> Any:
     t = type_of(operand)
     axis = axis_in_range("top_k", axis, t.ndim, operand)
     last = t.ndim - 1
-    op = TopK.of(operator.index(k))
+    op = TopK.of(static_int("top_k", "k", k))
     if axis == last:
         return tuple(apply(op, operand))
     order = list(range(t.ndim))

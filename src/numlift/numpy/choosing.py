@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from .. import errors
 from ..api.library import library
 from ..core.tracing import apply, type_of
+from ..lax.arguments import static_int
 from ..ops.cumulative import CumSum
 from ..ops.elementwise_binary import (
     and_,
@@ -232,7 +232,7 @@ def unpackbits(
     bits = apply(shift_right_logical, wide, broadcast_to_shape(shifts, (*rest, n, 8)))
     bits = apply(Reshape.of((*rest, 8 * n), None), apply(and_, bits, np.uint8(1)))
     if count is not None:
-        count = operator.index(count)
+        count = static_int("unpackbits", "count", count)
         size = count if count >= 0 else 8 * n + count
         if size < 0:
             raise errors.ValueArgumentError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from ..api.library import library
 from ..core.dims import as_size
 from ..core.dtypes import user_dtype
 from ..core.tracing import EVAL, apply, current, type_of
+from ..lax.arguments import static_int
 from ..ops import compare
 from ..ops.shape import Iota, Pad
 from ..ops.slicing import Slice
@@ -351,7 +351,9 @@ def tril_indices(n: Any, k: Any = 0, m: Any = None) -> tuple[Any, Any]:
         >>> np.tril_indices(2)
         (Array([0, 1, 1], dtype=int32), Array([0, 0, 1], dtype=int32))
     """
-    rows, columns = _indices(np.tril_indices(operator.index(n), operator.index(k), m))
+    rows, columns = _indices(
+        np.tril_indices(static_int("tril_indices", "n", n), static_int("tril_indices", "k", k), m)
+    )
     return rows, columns
 
 
@@ -363,7 +365,9 @@ def triu_indices(n: Any, k: Any = 0, m: Any = None) -> tuple[Any, Any]:
         >>> np.triu_indices(2)
         (Array([0, 0, 1], dtype=int32), Array([0, 1, 1], dtype=int32))
     """
-    rows, columns = _indices(np.triu_indices(operator.index(n), operator.index(k), m))
+    rows, columns = _indices(
+        np.triu_indices(static_int("triu_indices", "n", n), static_int("triu_indices", "k", k), m)
+    )
     return rows, columns
 
 

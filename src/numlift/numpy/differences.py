@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 from .. import errors
 from ..api.library import library
 from ..core.dtypes import user_dtype
 from ..core.tracing import apply, type_of
+from ..lax.arguments import static_int
 from ..lax.conv import conv_general_dilated
 from ..ops.compare import ne
 from ..ops.elementwise_binary import div
@@ -51,7 +51,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     """
     x = as_value(a, "diff")
     t = type_of(x)
-    n = operator.index(n)
+    n = static_int("diff", "n", n)
     if n < 0:
         raise errors.ValueArgumentError(
             errors.explain("diff", f"n must not be negative, but is {n}")
@@ -126,7 +126,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int | None = N
     (x,) = to_inexact(as_value(f, "gradient", "f"))
     t = type_of(x)
     axes = check_axes("gradient", axis, t.ndim)
-    order = 1 if edge_order is None else operator.index(edge_order)
+    order = 1 if edge_order is None else static_int("gradient", "edge_order", edge_order)
     if order not in (1, 2):
         raise errors.ValueArgumentError(
             errors.explain("gradient", "edge_order must be 1 or 2", {"edge_order": edge_order})

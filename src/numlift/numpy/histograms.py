@@ -13,6 +13,7 @@ from ..api.library import library
 from ..api.sharding import reshard
 from ..core.dims import max_size
 from ..core.tracing import Tracer, apply, type_of
+from ..lax.arguments import static_int
 from ..ops.compare import eq, le, lt
 from ..ops.dot import DotGeneral
 from ..ops.elementwise import sqrt
@@ -77,7 +78,7 @@ def bincount(
         raise errors.DTypeError(
             errors.explain("bincount", "x must hold integers", {"x": t}, try_="x.astype(int)")
         )
-    if operator.index(minlength) < 0:
+    if static_int("bincount", "minlength", minlength) < 0:
         raise errors.ValueArgumentError(
             errors.explain("bincount", "minlength must not be negative", {"minlength": minlength})
         )
@@ -87,9 +88,14 @@ def bincount(
             raise errors.ValueArgumentError(
                 errors.explain("bincount", "x must not have negative elements", {"x": t})
             )
-        length = max(int(found.max()) + 1 if found.size else 0, operator.index(minlength))
+        length = max(
+            int(found.max()) + 1 if found.size else 0,
+            static_int("bincount", "minlength", minlength),
+        )
     else:
-        length = max(operator.index(length), operator.index(minlength))
+        length = max(
+            static_int("bincount", "length", length), static_int("bincount", "minlength", minlength)
+        )
     out = _bincount(values, weights, length)
     return out if out_sharding is None else reshard(out, out_sharding)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +11,7 @@ from .. import errors
 from ..api.library import library
 from ..core.dtypes import user_dtype
 from ..core.tracing import Value, apply, type_of
+from ..lax.arguments import static_int
 from ..ops.shape import Concatenate, Split
 from ..structural.arith import convert
 from ..structural.shape import Broadcast
@@ -398,7 +398,7 @@ def _split(function: str, ary: Any, where: Any, axis: int) -> list[Any]:
             where = [concrete_array(function, w, "indices_or_sections", why) for w in where]
         where = concrete_array(function, where, "indices_or_sections", why)
     if np.ndim(where) == 0:
-        sizes = _sections(function, n, operator.index(where), t)
+        sizes = _sections(function, n, static_int(function, "indices_or_sections", where), t)
         return apply(Split.of(sizes, axis), x)
     ends = [slice(None, int(w)).indices(n)[1] for w in where]
     pieces = []

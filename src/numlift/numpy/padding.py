@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +12,7 @@ from ..api.library import library
 from ..core.dims import Dim, as_size, max_size
 from ..core.tracing import apply, type_of
 from ..core.types import array_type
+from ..lax.arguments import static_int
 from ..ops.compare import ge
 from ..ops.elementwise import round_even
 from ..ops.elementwise_binary import div, max_, min_, rem
@@ -100,7 +100,7 @@ def _widths(pad_width: Any, ndim: int) -> Widths:
         found: list[tuple[int, int]] = [(0, 0)] * ndim
         for axis, pair in pad_width.items():
             before, after = pair if isinstance(pair, (tuple, list)) else (pair, pair)
-            found[operator.index(axis)] = (as_size(before), as_size(after))
+            found[static_int("pad", "axis", axis)] = (as_size(before), as_size(after))
         widths = tuple(found)
     else:
         widths = _pairs("pad_width", pad_width, ndim)

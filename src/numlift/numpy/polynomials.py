@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from .. import errors
 from ..api.library import library
 from ..core.tracing import apply, type_of
 from ..core.types import array_type
+from ..lax.arguments import static_int
 from ..lax.loops import scan
 from ..ops.elementwise_binary import div
 from ..structural.arith import add, convert, mul, neg, sub
@@ -187,7 +187,7 @@ def polyder(p: Any, m: int = 1) -> Any:
         >>> print(np.polyder(np.array([1.0, 2.0, 3.0])))
         [2. 2.]
     """
-    m = operator.index(m)
+    m = static_int("polyder", "m", m)
     if m < 0:
         raise errors.ValueArgumentError(
             errors.explain("polyder", f"m must not be negative, but is {m}")
@@ -217,7 +217,7 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
         >>> print(np.polyint(np.array([2.0, 2.0]), k=3))
         [1. 2. 3.]
     """
-    m = operator.index(m)
+    m = static_int("polyint", "m", m)
     if m < 0:
         raise errors.ValueArgumentError(
             errors.explain("polyint", f"m must not be negative, but is {m}")

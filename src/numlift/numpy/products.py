@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from functools import lru_cache
 from typing import Any
 
@@ -13,6 +12,7 @@ from ..api.library import library
 from ..core.dtypes import user_dtype
 from ..core.tracing import apply, type_of
 from ..core.types import ArrayType
+from ..lax.arguments import static_int
 from ..lax.dot import as_sharding
 from ..ops.compare import eq
 from ..ops.dot import DotGeneral
@@ -434,7 +434,7 @@ def tensordot(
 
 def _summed_axes(axes: Any, t: ArrayType, u: ArrayType) -> tuple[tuple[int, ...], tuple[int, ...]]:
     if not isinstance(axes, (tuple, list, np.ndarray)):
-        n = operator.index(axes)
+        n = static_int("tensordot", "axes", axes)
         if not 0 <= n <= min(t.ndim, u.ndim):
             raise errors.ValueArgumentError(
                 errors.explain(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from ..api.library import library
 from ..core.dims import Dim, as_size, max_size
 from ..core.tracing import apply, type_of
 from ..core.types import array_type
+from ..lax.arguments import static_int
 from ..lax.dot import as_sharding
 from ..ops.cumulative import CumSum
 from ..ops.elementwise_binary import min_, rem
@@ -112,7 +112,7 @@ def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
             errors.explain("rot90", "axes must be two axes", {"axes": axes})
         )
     i, j = check_axes("rot90", tuple(axes), n)
-    k = operator.index(k) % 4
+    k = static_int("rot90", "k", k) % 4
     order = list(range(n))
     order[i], order[j] = j, i
     if k == 0:

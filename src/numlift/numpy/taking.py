@@ -10,7 +10,8 @@ import numpy as np
 
 from .. import errors
 from ..api.library import library
-from ..core.dtypes import user_dtype
+from ..core.dtypes import python_scalar_dtype, user_dtype
+from ..core.integers import check_integer
 from ..core.tracing import Tracer, apply, type_of
 from ..lax.arguments import static_ints
 from ..lax.indexing import static_scalar
@@ -464,7 +465,9 @@ def _unravel(indices: Any, sizes: tuple[int, ...]) -> list[Any]:
     total = math.prod(sizes)
     t = type_of(indices)
     if total > np.iinfo(t.dtype).max:
-        indices = convert(indices, np.dtype(np.int32))
+        check_integer("unravel_index", total)
+        small = total <= np.iinfo(np.int32).max
+        indices = convert(indices, np.dtype(np.int32) if small else python_scalar_dtype(int))
         t = type_of(indices)
     number = t.dtype.type
     if t.kind == "i":

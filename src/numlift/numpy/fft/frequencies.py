@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from ... import errors
 from ...core.dtypes import user_dtype
 from ...core.tracing import apply, type_of
+from ...lax.arguments import static_int
 from ...ops.elementwise_binary import div
 from ...structural.arith import convert, mul
 from ..creation import placed
@@ -19,7 +19,7 @@ from ..util import as_value, check_axes
 
 
 def _spacing(function: str, n: int, d: Any, dtype: Any) -> tuple[int, Any, Any]:
-    n = operator.index(n)
+    n = static_int(function, "n", n)
     if n < 1:
         raise errors.ValueArgumentError(errors.explain(function, f"n must be positive, but is {n}"))
     kind = user_dtype(float if dtype is None else dtype, function)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 from functools import lru_cache
 from typing import Any
 
 from ... import errors
 from ...api.library import library
 from ...core.tracing import apply, type_of
+from ...lax.arguments import static_int
 from ...structural.arith import convert
 from ...structural.shape import Broadcast
 from .. import diagonals, products
@@ -232,7 +232,7 @@ def matrix_power(a: Any, n: int) -> Any:
     """
     x = as_value(a, "matrix_power")
     t = type_of(x)
-    n = operator.index(n)
+    n = static_int("matrix_power", "n", n)
     if t.ndim < 2 or t.shape[-1] != t.shape[-2]:
         raise errors.ShapeError(
             errors.explain("matrix_power", "the last two axes must be of equal size", {"a": t})
