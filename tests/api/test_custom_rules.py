@@ -311,3 +311,69 @@ def test_mistakes_are_explained() -> None:
         nl.custom_jvp(lambda x: x, nondiff_argnames=("z",))
     with pytest.raises(errors.ArgumentError, match="expected a function"):
         nl.custom_jvp(3)
+
+
+@pytest.mark.parametrize("wrap", [nl.jit, nl.checkpoint])
+def test_rules_that_return_another_result_are_refused(wrap):
+    pairs = nl.custom_vjp(lambda x: x)
+    pairs.defvjp(lambda x: ((x, x), None), lambda _, ct: (ct[0],))
+    wide = nl.custom_vjp(lambda x: x)
+    wide.defvjp(lambda x: (np.stack([x, x]), None), lambda _, ct: (ct[0],))
+    forward = nl.custom_jvp(lambda x: x)
+    forward.defjvp(lambda p, t: ((p[0], p[0]), (t[0], t[0])))
+    for f in (pairs, wide, forward):
+        with pytest.raises(errors.ArgumentError, match="must return the result of the function"):
+            nl.grad(wrap(lambda x: f(x) * 1))(1.0)  # noqa: B023
+
+
+@pytest.mark.parametrize("symbolic", [False, True])
+@pytest.mark.parametrize("options", [{}, {"nondiff_argnums": (2,)}, {"nondiff_argnames": ("k",)}])
+@pytest.mark.parametrize("kind", ["jvp", "vjp"])
+def test_every_combination_of_options(kind, options, symbolic):
+    """A rule with ten times the derivative, through every transformation."""
+
+    def function(x, y, k):
+        return {"a": x * y * k, "b": (x,)}
+
+    def number(d):
+        return 0.0 if type(d).__name__ == "SymbolicZero" else d
+
+    if kind == "jvp":
+        f = nl.custom_jvp(function, **options)
+
+        def rule(*args):
+            *fixed, primals, tangents = args
+            k = fixed[0] if fixed else primals[2]
+            (x, y), (dx, dy) = primals[:2], map(number, tangents[:2])
+            slope = (dx * y + dy * x) * k * 10.0
+            return function(x, y, k), {"a": slope, "b": (dx + 0 * x,)}
+
+        f.defjvp(rule, symbolic_zeros=symbolic)
+    else:
+        f = nl.custom_vjp(function, **options)
+
+        def forward(*args):
+            args = [getattr(v, "value", v) if symbolic else v for v in args]
+            return function(*args), tuple(args)
+
+        def backward(*args):
+            *fixed, (x, y, k), ct = args
+            c = number(ct["a"]) * k * 10.0
+            found = (c * y + 0 * x, c * x + 0 * y)
+            return found if fixed else (*found, None)
+
+        f.defvjp(forward, backward, symbolic_zeros=symbolic)
+
+    def loss(x, y):
+        return f(x, y, 3.0)["a"]
+
+    for wrap in (lambda g: g, nl.jit, nl.checkpoint):
+        numpy.testing.assert_allclose(nl.grad(wrap(loss), (0, 1))(2.0, 5.0), [150, 60])
+        numpy.testing.assert_allclose(wrap(nl.grad(loss))(2.0, 5.0), 150)
+    xs = numpy.asarray([1.0, 2.0], "float32")
+    numpy.testing.assert_allclose(
+        nl.jit(nl.vmap(nl.grad(loss, (0, 1))))(xs, xs), [[30, 60], [30, 60]]
+    )
+    scanned = nl.grad(lambda x: nl.lax.scan(lambda c, y: (loss(c, y), None), x, xs)[0])
+    assert scanned(1.0) == 1800
+    assert nl.grad(lambda x: loss(x, x))(2.0) == 120

@@ -385,13 +385,33 @@ class CustomCall(HigherOrder):
         return apply(CustomCall(guarded(self.graph), self.rule.guarded()), on, *args)
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-        return self.rule.jvp(primals, tangents, False)
+        return self._checked(self.rule.jvp(primals, tangents, False))
 
     def linearize(  # type: ignore[override]
         self, primals: Sequence[Any], tangents: Sequence[Any]
     ) -> tuple[Any, Any]:
         """By the rule, too."""
-        return self.rule.jvp(primals, tangents, True)
+        return self._checked(self.rule.jvp(primals, tangents, True))
+
+    def _checked(self, found: tuple[Any, Any]) -> tuple[Any, Any]:
+        """What a rule of the user's returned, if the results are like those of the function.
+
+        Raises:
+            ArgumentError: they have another structure, shape or dtype.
+        """
+        types, given = self.graph.out_types, [type_of(x) for x in found[0]]
+        if len(types) == len(given):
+            pairs = zip(types, given, strict=True)
+            if all(t.shape == u.shape and t.dtype == u.dtype for t, u in pairs):
+                return found
+        raise errors.ArgumentError(
+            errors.explain(
+                f"derivative rule of {self.rule.name}",
+                "the rule must return the result of the function, in the same structure",
+                {"function": types, "rule": given},
+                try_=f"return {self.rule.name}(...) itself as the result in the rule",
+            )
+        )
 
     def transpose(self, ct: Any, *inputs: Any) -> Sequence[Any]:
         return transposed_call(self.graph, ct, inputs)
