@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 import time
 import weakref
 from collections.abc import Callable, Sequence
@@ -37,6 +38,7 @@ from .tracing import (
     trace_function,
 )
 
+_is = operator.is_
 _state = current_flags
 _current = current.get
 
@@ -53,7 +55,22 @@ class Entry:
         self.run, self.handlers, self.placements = program.run, program.handlers, program.placements
         self.unflatten = None if out_tree == leaf_tree else out_tree.unflatten
         self.plain = program.plain and program.check is None
-        self.arrange = program.arrange
+        self.arrange = _arranger(program)
+
+
+def _arranger(program: Program) -> Callable[[list[Any]], Sequence[Any]] | None:
+    """How buffers of arguments become those of the executable; None where more is to be done."""
+    if program.check is not None or program.moves or program.callbacks:
+        return None
+    leading, kept = program.leading, program.kept
+    if kept is None:
+        return leading.__add__
+
+    def chosen(buffers: list[Any]) -> list[Any]:
+        every = leading + buffers
+        return [every[i] for i in kept]
+
+    return chosen
 
 
 class RefEntry(Entry):
@@ -62,7 +79,7 @@ class RefEntry(Entry):
     __slots__ = ()
 
     def __init__(self, program: RefProgram, out_tree: Any):
-        self.program, self.plain = program, False
+        self.program, self.plain, self.arrange = program, False, None
         self.unflatten = None if out_tree == _LEAF else out_tree.unflatten
 
 
@@ -81,6 +98,9 @@ class Jitted:
         self.keep_unused, self.inline = options["keep_unused"], options["inline"]
         self.compiler_options = options["compiler_options"]
         self.entries: dict[Any, Entry] = {}
+        self.quick: dict[Any, Entry] = {}
+        """Calls with arrays and numbers as positional arguments: (statics, flags, placements)."""
+        self.hosts = False  # whether the last of these calls had numbers or NumPy arrays
         self.traces = Recent(options.get("cache_size", 2048))
         self.record = Record(self.name, fun, statics)
         _alive.add(self)
@@ -88,6 +108,7 @@ class Jitted:
     def clear(self) -> None:
         """Forget everything traced and compiled."""
         self.entries.clear()
+        self.quick.clear()
         self.traces.clear()
 
     # ---- tracing -----------------------------------------------------------------------------
@@ -157,39 +178,71 @@ class Jitted:
         where = [placement_of(x) if isinstance(x, Ref) else x.placement for x in leaves]
         return self.run(self.entry(statics, tree, where, places), leaves)
 
-    def find_for_host_values(
-        self, key: Any, tree: Any, leaves: list[Any]
-    ) -> tuple[Entry | None, list[Any]]:
-        """The entry of a call with numbers, NumPy arrays or refs, and these as arrays and refs.
+    def on_device(self, leaves: Sequence[Any]) -> list[Any] | None:
+        """Numbers and NumPy arrays as arrays; None if a leaf is something else, or has a new type.
 
-        (None, leaves) if there is no such entry yet, or a leaf is something else.
+        Numbers become shared arrays, which must not be donated: None then as well.
         """
-        if self.donate_argnums:  # numbers become shared arrays, which must not be donated
-            return None, leaves
+        if self.donate_argnums:
+            return None
         arrays: list[Any] = []
-        places: list[int] = []
+        hosts = False
         for x in leaves:
             kind = type(x)
             if kind is Array:
                 arrays.append(x)
-            elif kind is float or kind is int or kind is bool or kind is complex:
+                continue
+            hosts = True
+            if kind is float or kind is int or kind is bool or kind is complex:
                 arrays.append(constant(x))
             elif kind is np.ndarray:
                 made = quick_array(x)
                 if made is None:
-                    return None, leaves
+                    return None
                 arrays.append(made)
-            elif kind is Ref and x.owner is EVAL and x.value is not None:
-                places.append(len(arrays))
-                arrays.append(x)
             else:
-                return None, leaves
-        if places:
-            where = [x.value.placement if type(x) is Ref else x.placement for x in arrays]
-            entry = self.entries.get(("refs", tuple(places), key, tree, _state(), *where))
-        else:
-            entry = self.entries.get((key, tree, _state(), *[x.placement for x in arrays]))
-        return (None, leaves) if entry is None else (entry, arrays)
+                return None
+        self.hosts = hosts
+        return arrays
+
+    def find_quick(self, key: Any, args: Sequence[Any]) -> tuple[Entry | None, Sequence[Any]]:
+        """The entry of a call with arrays, numbers and NumPy arrays, and these as arrays."""
+        arrays = self.on_device(args)
+        if arrays is None:
+            return None, args
+        return self.quick.get((key, _state(), *[x.placement for x in arrays])), arrays
+
+    def find(
+        self, key: Any, args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> tuple[Entry | None, Sequence[Any]]:
+        """The entry of any call without static arguments, and its leaves as arrays.
+
+        None as entry if the call was not seen yet, or has leaves that need a closer look.
+        """
+        try:
+            leaves, tree = raw_flatten((args, kwargs))
+        except (AttributeError, ValueError):  # a container of the user's, keys that do not sort
+            return None, args
+        arrays: Sequence[Any] = leaves
+        state = _state()
+        try:
+            placements = [x.placement for x in leaves]
+        except AttributeError:
+            found = self.on_device(leaves)
+            if found is None:
+                return None, args
+            arrays, placements = found, [x.placement for x in found]
+        entry = self.entries.get((key, tree, state, *placements))
+        if (
+            entry is not None
+            and not kwargs
+            and len(leaves) == len(args)
+            and all(map(_is, leaves, args))
+        ):
+            if len(self.quick) >= self.traces.limit:
+                self.quick.clear()
+            self.quick[(key, state, *placements)] = entry
+        return entry, arrays
 
     def stage(
         self,
@@ -333,28 +386,18 @@ def clear_jitted() -> None:
 
 def make_jitted(info: Jitted) -> Callable[..., Any]:
     """The function that users call: dispatch on (structure, flags, placements)."""
-    entries, fun, statics = info.entries, info.fun, info.statics
+    quick, fun, statics = info.quick, info.fun, info.statics
     slow = door(info.call_slowly)
 
-    def call(*args: Any, **kwargs: Any) -> Any:
-        entry: Entry | None
-        try:
-            leaves, tree = raw_flatten((args, kwargs))
-        except (AttributeError, ValueError):  # a container of the user's, keys that do not sort
-            return slow(args, kwargs)
-        try:
-            entry = entries[(None, tree, _state(), *[x.placement for x in leaves])]
-        except AttributeError:
-            entry, leaves = info.find_for_host_values(None, tree, leaves)
-        except KeyError:
-            entry = None
-        if entry is None or _current() is not EVAL:
-            return slow(args, kwargs)
-        if not entry.plain:
-            return info.run(entry, leaves)
+    def run(entry: Entry, leaves: Sequence[Any]) -> Any:
         buffers = [x.buffer for x in leaves]
         try:
-            outs = entry.run(buffers).consume_with_handlers(entry.handlers)
+            if entry.plain:
+                outs = entry.run(buffers).consume_with_handlers(entry.handlers)
+            elif entry.arrange is None:
+                return info.run(entry, leaves)
+            else:
+                outs = entry.run(entry.arrange(buffers)).consume_with_handlers(entry.handlers)
         except xla.JaxRuntimeError:
             entry.program.check_alive(buffers)
             raise
@@ -362,25 +405,39 @@ def make_jitted(info: Jitted) -> Callable[..., Any]:
             return Array(outs[0], entry.placements[0])
         return entry.unflatten(map(Array, outs, entry.placements))
 
+    def call(*args: Any, **kwargs: Any) -> Any:
+        entry: Entry | None
+        leaves: Sequence[Any]
+        if quick and not kwargs:
+            if info.hosts:
+                entry, leaves = info.find_quick(None, args)
+            else:
+                leaves = args
+                try:
+                    entry = quick.get((None, _state(), *[x.placement for x in args]))
+                except AttributeError:
+                    entry, leaves = info.find_quick(None, args)
+            if entry is not None and _current() is EVAL:
+                return run(entry, leaves)
+        entry, leaves = info.find(None, args, kwargs)
+        if entry is None or _current() is not EVAL:
+            return slow(args, kwargs)
+        return run(entry, leaves)
+
     def call_with_statics(*args: Any, **kwargs: Any) -> Any:
         if _current() is not EVAL:
             return slow(args, kwargs)
         found, rest, named = statics.split(args, kwargs)
-        entry: Entry | None
         try:
-            leaves, tree = raw_flatten((rest, named))
             key = statics.key(found)
-        except (AttributeError, ValueError):
+        except ValueError:
             return slow(args, kwargs)
-        try:
-            entry = entries[(key, tree, _state(), *[x.placement for x in leaves])]
-        except AttributeError:
-            entry, leaves = info.find_for_host_values(key, tree, leaves)
-        except KeyError:
-            entry = None
-        if entry is None:
-            return slow(args, kwargs)
-        return info.run(entry, leaves)
+        if quick and not named:
+            entry, leaves = info.find_quick(key, rest)
+            if entry is not None:
+                return run(entry, leaves)
+        entry, leaves = info.find(key, rest, named)
+        return slow(args, kwargs) if entry is None else run(entry, leaves)
 
     made = call_with_statics if statics else call
     try:

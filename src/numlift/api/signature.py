@@ -84,23 +84,20 @@ class Statics:
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[tuple[Any, ...], tuple[Any, ...], dict[str, Any]]:
         """Static values (with their places), and the other arguments."""
-        if not self:
-            return (), args, kwargs
-        found: list[tuple[Any, Any]] = [(i, args[i]) for i in self.nums if i < len(args)]
-        rest = tuple(x for i, x in enumerate(args) if i not in self.nums)
-        named = {}
-        for name in sorted(kwargs):
-            if name in self.names:
-                found.append((name, kwargs[name]))
-            else:
-                named[name] = kwargs[name]
-        return tuple(found), rest, named
+        nums, names, found = self.nums, self.names, []
+        if nums and args and nums[0] < len(args):
+            found = [(i, args[i]) for i in nums if i < len(args)]
+            args = tuple([x for i, x in enumerate(args) if i not in nums])
+        if kwargs and not names.isdisjoint(kwargs):
+            found += [(name, kwargs[name]) for name in sorted(kwargs) if name in names]
+            kwargs = {name: kwargs[name] for name in sorted(kwargs) if name not in names}
+        return tuple(found), args, kwargs
 
     def key(self, statics: tuple[Any, ...]) -> Any:
         """Hashable key of static values; different values and types differ (1, 1.0, True)."""
         if not statics:
             return None
-        key = tuple((place, exact(value)) for place, value in statics)
+        key = tuple([(place, exact(value)) for place, value in statics])
         try:
             hash(key)
         except TypeError:
