@@ -176,6 +176,53 @@ def test_two_refs_in_one_body_keep_apart() -> None:
     numpy.testing.assert_array_equal(value(b), [1, 1])
 
 
+@WAYS
+def test_rows_of_rows_and_map(way: Any) -> None:
+    table = nl.new_ref(np.arange(6.0).reshape(2, 3))
+
+    def row(c: Any, row: Any) -> Any:
+        lax.scan(lambda c, cell: (c, put(cell, ..., cell[...] * 10)), None, row)
+        return c, row[0]
+
+    def f(table: Any) -> Any:
+        lax.scan(row, None, table)
+        return lax.map(lambda row: put(row, 0, -1.0) or row[1], table)
+
+    numpy.testing.assert_array_equal(way(f)(table), [10, 40])
+    numpy.testing.assert_array_equal(value(table), [[-1, 10, 20], [-1, 40, 50]])
+
+
+@pytest.mark.parametrize("way", [plain, nl.jit])
+def test_loops_without_steps_and_settling_carries(way: Any) -> None:
+    ref = nl.new_ref(np.zeros(2))
+
+    def f(ref: Any) -> Any:
+        lax.scan(lambda c, _: (c, put(ref, 0, 9.0)), None, None, 0)
+        lax.fori_loop(3, 3, lambda i, c: put(ref, 0, 9.0), None)
+        # The carry is traced twice, for int and for float; each step counts once.
+        return lax.scan(lambda c, x: (c + x, ref.addupdate(1.0, 1)), 0, np.arange(3.0))[0]
+
+    assert float(way(f)(ref)) == 3
+    numpy.testing.assert_array_equal(value(ref), [0, 3])
+
+
+@WAYS
+def test_nothing_is_written_if_the_function_raises(way: Any) -> None:
+    ref = nl.new_ref(np.zeros(2))
+
+    def f(x: Any) -> Any:
+        ref[0] = x
+        raise KeyError("x")
+
+    if way in (plain, without_jit):
+        return  # plain Python: what has happened has happened
+    with pytest.raises(KeyError):
+        way(f)(1.0)
+    with pytest.raises(KeyError):
+        lax.scan(lambda c, x: f(x), None, np.ones(2))
+    numpy.testing.assert_array_equal(value(ref), [0, 0])
+
+
 # ---- errors ------------------------------------------------------------------------------------
 
 

@@ -469,6 +469,27 @@ def test_frozen_refs() -> None:
             use()
 
 
+def test_residuals_keep_the_value_of_their_time() -> None:
+    ref = nl.new_ref(np.full(3, 2.0))
+    x = np.ones(3)
+    functions = [
+        lambda x: x * ref[...],
+        nl.jit(lambda x: x * ref[...]),
+        nl.checkpoint(lambda x: x * ref[...]),
+        lambda x: lax.scan(lambda c, _: (c * ref[...], None), x, None, 1)[0],
+        lambda x: lax.cond(True, lambda: x * ref[...], lambda: x),
+        nl.vmap(lambda x: x * ref[0]),
+        lambda x: nl.vmap(lambda x, r: x * r[...])(x, ref),
+    ]
+    pulls = [nl.vjp(f, x)[1] for f in functions]
+    pushes = [nl.linearize(f, x)[1] for f in functions]
+    ref[...] = 7.0
+    ref[0] += 1.0
+    for pull, push in zip(pulls, pushes, strict=True):
+        numpy.testing.assert_array_equal(pull(x)[0], [2, 2, 2])
+        numpy.testing.assert_array_equal(push(x), [2, 2, 2])
+
+
 def test_no_traced_value_is_kept() -> None:
     ref = nl.new_ref(np.zeros(2))
 

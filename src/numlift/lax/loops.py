@@ -205,7 +205,7 @@ def map(f: Callable[..., Any], xs: Any, *, batch_size: int | None = None) -> Any
             errors.explain("map", "f must be a function", {"f": f}, try_="lax.map(f, xs)")
         )
     if batch_size is None:
-        operands_of(xs, "map: xs")
+        operands_of(OpenRefs(xs).tree, "map: xs")
         return scan(lambda _, x: (None, f(x)), None, xs)[1]
     leaves, tree = operands_of(xs, "map: xs")
     n = _scan_length(xs, leaves, None)
