@@ -93,7 +93,7 @@ NOT_ASKED = {
     "checkpoint_policies.offload_dot_with_no_batch_dims",
     # what other functions make
     "Array", "Device", "Ref", "ref.Ref", "RetraceWarning", "AxisType", "sharding.AxisType",
-    "sharding.Sharding",
+    "sharding.Sharding", "sharding.AbstractDevice",
     "sharding.TiledSharding", "stages.Traced", "experimental.checkify.Error",
     "custom_derivatives.CustomVJPPrimal", "custom_derivatives.SymbolicZero",
     "custom_derivatives.custom_vjp_primal_tree_values", "experimental.checkify.ErrorCategory",

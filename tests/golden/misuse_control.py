@@ -205,6 +205,10 @@ MISUSES: dict[str, dict[str, Callable[[], Any]]] = {
         "axis": lambda: in_vmap(lambda x: lax.all_gather(x, "i", axis=2)),
         "tiled scalar": lambda: in_vmap(lambda x: lax.all_gather(x, "i", tiled=True)),
     },
+    "lax.pcast": {
+        "no such axis": lambda: lax.pcast(V, "i", to="varying"),
+        "word": lambda: in_vmap(lambda x: lax.pcast(x, "i", to="fixed")),
+    },
     "lax.all_to_all": {
         "no such axis": lambda: lax.all_to_all(V, "i", 0, 0),
         "size": lambda: nl.vmap(lambda x: lax.all_to_all(x, "i", 0, 0), axis_name="i")(M),

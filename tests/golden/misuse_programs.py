@@ -352,6 +352,15 @@ MISUSES: dict[str, dict[str, Callable[[], Any]]] = {
     "sharding.AbstractMesh": {
         "number of names": lambda: sharding.AbstractMesh((2, 2), ("i",)),
     },
+    "sharding.make_single_device_sharding": {
+        "no device": lambda: sharding.make_single_device_sharding("cpu"),
+    },
+    "sharding.auto_axes": {
+        "no mesh": lambda: sharding.auto_axes(identity, out_sharding=nl.P())(V),
+    },
+    "sharding.explicit_axes": {
+        "no mesh": lambda: sharding.explicit_axes(identity, in_sharding=nl.P())(V),
+    },
     "sharding.SingleDeviceSharding": {
         "no device": lambda: sharding.SingleDeviceSharding("cpu"),
     },

@@ -194,8 +194,8 @@ def all_gather(
     `to` is how the result is marked, see `pcast`: without effect here.
     """
     _no_groups("all_gather", axis_index_groups)
-    pcast(x, axis_name, to=to)
     name, size = _one("all_gather", axis_name)
+    pcast(x, name, to=to)
 
     def one(leaf: Any) -> Any:
         at = _axis("all_gather", axis, type_of(leaf).ndim + (not tiled))
