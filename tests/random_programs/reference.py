@@ -20,12 +20,12 @@ from tests.random_programs.operations import OPERATIONS
 from tests.random_programs.trees import Ref, leaves, tree_map, unflatten
 
 WIDE = numpy.longdouble
-STEP = WIDE(2) ** -7
+STEP = WIDE(2) ** -9
 SIXTH = (WIDE(45) / 60, WIDE(-9) / 60, WIDE(1) / 60)
 FOURTH = (WIDE(8) / 12, WIDE(-1) / 12, WIDE(0))
 MARGIN = 1e-3
 LARGEST = 1e3
-SMOOTH = 1e-4
+SMOOTH = 2e-6
 """Fourth- and sixth-order differences must agree so well; the error of the latter is far less."""
 
 

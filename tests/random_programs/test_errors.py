@@ -1,7 +1,7 @@
 """Random calls, mostly wrong ones: a NumliftError that says so, or what NumPy gives.
 
-Nothing else: no exception of the runtime or of Python's containers from inside, and no value where
-NumPy refuses, but for the few differences that are listed here.
+Nothing else: no exception of the runtime or of Python's containers from inside, and no other value.
+Calls that NumPy refuses may have a value: some indices are clamped, as in compiled programs.
 """
 
 from __future__ import annotations
@@ -244,8 +244,8 @@ def check(call: Call) -> None:
         value = call.value()
     except NumliftError:
         return
-    if call.family != "np":
-        return
+    if call.family != "np" or call.name == "floor_divide" and not numpy.all(call.args[1]):
+        return  # integers divided by zero: whatever the device gives
     expected = numpy_value(call)
     if not isinstance(expected, Exception):
         assert same(value, expected), f"{value!r}\nexpected\n{expected!r}"
