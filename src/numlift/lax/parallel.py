@@ -139,13 +139,13 @@ def pmean(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
 
 
 def pmax(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
-    """Maximum over a named axis (not differentiable, as in JAX)."""
+    """Maximum over a named axis. Equal values share the derivative equally (JAX has none)."""
     _no_groups("pmax", axis_index_groups)
     return _each(Pmax.of(_names("pmax", axis_name)), x)
 
 
 def pmin(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
-    """Minimum over a named axis (not differentiable, as in JAX)."""
+    """Minimum over a named axis. Equal values share the derivative equally (JAX has none)."""
     _no_groups("pmin", axis_index_groups)
     return _each(Pmin.of(_names("pmin", axis_name)), x)
 

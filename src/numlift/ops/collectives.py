@@ -11,10 +11,12 @@ from .. import errors
 from ..core.op import Op
 from ..core.tracing import apply, type_of
 from ..core.types import ArrayType, array_type
-from ..structural.arith import mul
+from ..structural.arith import convert, mul
 from ..structural.families import batch_first, move_batch
 from ..structural.shape import ReduceSum, full, reshape
 from ..transforms.vmap import Batch
+from .compare import eq
+from .elementwise_binary import div
 from .gather import Gather
 from .indices import GatherDimensionNumbers
 from .reductions import ReduceMax, ReduceMin
@@ -78,7 +80,7 @@ class Psum(Collective):
 
 
 class Pmax(Collective):
-    """Maximum over named axes; no derivative."""
+    """Maximum over named axes. Equal values share the derivative equally."""
 
     def vmap_axis(
         self, batch: Batch, args: Sequence[Any], dims: Sequence[int | None]
@@ -88,6 +90,13 @@ class Pmax(Collective):
         rest = self.rest(batch)
         return (apply(type(self).of(rest), out) if rest else out), None
 
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        (x,), (dx,) = primals, tangents
+        out = apply(self, x)
+        chosen = convert(apply(eq, x, out), type_of(x).dtype)
+        total = Psum.of(self.axes)
+        return out, apply(div, apply(total, apply(mul, dx, chosen)), apply(total, chosen))
+
     @property
     def reduction(self) -> Any:
         """The reduction over one axis."""
@@ -95,7 +104,7 @@ class Pmax(Collective):
 
 
 class Pmin(Pmax):
-    """Minimum over named axes; no derivative."""
+    """Minimum over named axes. Equal values share the derivative equally."""
 
     @property
     def reduction(self) -> Any:
