@@ -19,9 +19,9 @@ from .reductions import ReduceMax
 from .sweep import sweep_of
 from .sweep_graphs import (
     INDEX,
+    BackwardStep,
     Flags,
     LinearStep,
-    backward_step,
     chosen,
     lane_forward,
     tangent_types,
@@ -94,18 +94,23 @@ class LoopTangent(LinearLoop):
 
     def transpose(self, ct: Any, *inputs: Any) -> Sequence[Any]:
         consts, state, kept, d = self.parts(inputs)
-        linear, n_dc = self.linear(), sum(self.consts)
-        backward = backward_step(linear, self.n_consts)
+        linear = self.linear()
+        back = BackwardStep.of(linear, self.n_consts, tuple([c is not None for c in ct]))
         loop = sweep_of(
-            linear.forward, backward, self.n_consts, self.max_steps, self.checkpoints, True
+            linear.forward, back.graph, self.n_consts, self.max_steps, self.checkpoints, True
         )
-        types = backward.out_types
+        flags, n_sums = (*back.consts, *back.state), sum(back.consts)
+        types = back.graph.out_types
         start = [
-            *(full(t) for t in types[:n_dc]),
-            *(instantiate(c, t) for c, t in zip(ct, types[n_dc:], strict=True)),
+            *(full(t) for t in types[:n_sums]),
+            *(
+                instantiate(c, t)
+                for c, t in zip(chosen(ct, back.state), types[n_sums:], strict=True)
+            ),
         ]
-        found = apply(loop, inputs[0], *consts, *state, *kept, *start)
-        cts = [c if type(x) is Linear else None for c, x in zip(found, d, strict=True)]
+        found = iter(apply(loop, inputs[0], *consts, *state, *kept, *start))
+        cts = [next(found) if on else None for on in flags]
+        cts = [c if type(x) is Linear else None for c, x in zip(cts, d, strict=True)]
         return [None] * (len(inputs) - len(d)) + cts
 
     def batch(

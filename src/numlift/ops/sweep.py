@@ -22,7 +22,8 @@ from ..structural.arith import select
 from ..structural.families import move_batch
 from ..structural.shape import full
 from ..transforms.jvp import instantiate, jvp_graph
-from .call import HigherOrder
+from ..transforms.simplify import pruned_graph
+from .call import HigherOrder, Pruned
 from .loop_parts import GivenStates, LinearLoop, counted_loop, placed, vmapped_step, wide_with
 from .reductions import ReduceMax
 from .scan import rearranged
@@ -89,6 +90,45 @@ class Sweep(HigherOrder):
 
     def out_type(self, *types: ArrayType) -> list[ArrayType]:
         return self.backward.out_types
+
+    def prune(self, used: tuple[bool, ...]) -> Pruned | None:
+        """A sweep without results, states and consts that nobody needs."""
+        c, k, m = self.n_consts, len(self.forward.outputs), len(used)
+        wanted = used
+        while True:
+            backward, b_ins = pruned_graph(self.backward, wanted)
+            grown = tuple([w or c + k + i in b_ins for i, w in enumerate(wanted)])
+            if grown == wanted:
+                break
+            wanted = grown
+        states = tuple([c + i in b_ins for i in range(k)])
+        while True:
+            forward, f_ins = pruned_graph(self.forward, states)
+            grown = tuple([w or c + i in f_ins for i, w in enumerate(states)])
+            if grown == states:
+                break
+            states = grown
+        consts = [i for i in range(c) if i in b_ins or i in f_ins]
+        if len(consts) == c and all(states) and all(wanted):
+            return None
+        state = [i for i in range(k) if states[i]]
+        outs = [i for i in range(m) if wanted[i]]
+        ins = [*consts, *(c + i for i in state)]
+        f_inputs = [self.forward.inputs[i] for i in ins]
+        b_inputs = [self.backward.inputs[i] for i in (*ins, *(c + k + i for i in outs))]
+        loop = self.around(
+            Graph(f_inputs, forward.equations, forward.outputs, forward.name),
+            Graph(b_inputs, backward.equations, backward.outputs, backward.name),
+            len(consts),
+            self.given,
+        )
+        order, first = [0, *(1 + i for i in ins)], 1 + c + k
+        if self.given:
+            order += range(first, first + GivenStates.HEAD)
+            first += GivenStates.HEAD
+            order += [first + i for i in state]
+            first += k
+        return loop, [*order, *(first + i for i in outs)], outs
 
     # ---- differentiation ---------------------------------------------------------------------
 

@@ -121,12 +121,11 @@ class Residuals:
 class Transposed:
     """The transposed tangent graph of a split; all its tangent inputs get a cotangent or None."""
 
-    def __init__(self, split: LinearizedGraph, n_tangents: int):
+    def __init__(self, split: LinearizedGraph, n_tangents: int, cts: Flags | None = None):
         n = len(split.residual_inputs)
         linear = (*[False] * n, *[True] * n_tangents)
-        self.graph, self.found = transpose_graph(
-            split.tangent, linear, (True,) * len(split.tangent.outputs)
-        )
+        active = (True,) * len(split.tangent.outputs) if cts is None else cts
+        self.graph, self.found = transpose_graph(split.tangent, linear, active)
 
     def __call__(self, residuals: Sequence[Any], cts: Sequence[Any]) -> list[Any]:
         found = iter(run_graph(self.graph, [*residuals, *cts]))
@@ -137,27 +136,45 @@ def _plus(a: Any, b: Any) -> Any:
     return a if b is None else apply(add, a, b)
 
 
-def backward_step(linear: LinearStep, n_consts: int) -> Graph:
-    """B of a loop: (consts, state, a) -> a; a holds cotangents of the active consts and states."""
+class BackwardStep:
+    """B of a loop: (consts, state, a) -> a; a holds cotangents of consts and states.
 
-    def make() -> Graph:
+    Attributes:
+        graph: B.
+        consts, state: which of the active consts and states get a cotangent; only these are in a.
+    """
+
+    def __init__(self, linear: LinearStep, n_consts: int, state: Flags):
         split, types = linear.split, linear.forward.in_types
         n, k, n_a = len(types), len(types) - n_consts, sum(linear.consts)
+        while True:
+            back = Transposed(split, n_a + sum(linear.state), state)
+            grown = tuple([a or b for a, b in zip(state, back.found[n_a:], strict=True)])
+            if grown == state:
+                break
+            state = grown
+        self.consts, self.state = back.found[:n_a], state
         residuals = Residuals(split, k)
-        back = Transposed(split, n_a + sum(linear.state))
-        a_types = tangent_types(types, (*linear.consts, *linear.state))
+        all_types = tangent_types(types, (*linear.consts, *linear.state))
+        a_types = chosen(all_types, (*self.consts, *state))
+        n_sums = sum(self.consts)
 
         def run(*args: Any) -> list[Any]:
-            sums, cts = args[n : n + n_a], args[n + n_a :]
+            sums, cts = args[n : n + n_sums], args[n + n_sums :]
             found = back(residuals(args[:n]), cts)
+            kept = chosen(found, (*self.consts, *state))
             return [
-                *(_plus(x, c) for x, c in zip(sums, found[:n_a], strict=True)),
-                *(instantiate(c, t) for c, t in zip(found[n_a:], a_types[n_a:], strict=True)),
+                *(_plus(x, c) for x, c in zip(sums, kept[:n_sums], strict=True)),
+                *(instantiate(c, t) for c, t in zip(kept[n_sums:], a_types[n_sums:], strict=True)),
             ]
 
-        return traced(run, [*types, *a_types], linear.forward.name, "transpose")
+        self.graph = traced(run, [*types, *a_types], linear.forward.name, "transpose")
 
-    return linear.forward.cached(("backward step", n_consts, linear.consts, linear.state), make)
+    @classmethod
+    def of(cls, linear: LinearStep, n_consts: int, state: Flags) -> BackwardStep:
+        """B for cotangents of these active states, kept with the forward graph."""
+        key = ("backward step", n_consts, linear.consts, linear.state, state)
+        return linear.forward.cached(key, lambda: cls(linear, n_consts, state))
 
 
 def adjoint_step(forward: Graph, backward: Graph) -> Graph:
@@ -297,10 +314,10 @@ def lane_backward(forward: Graph, backward: Graph, n_consts: int) -> Graph:
 
 
 __all__ = [
+    "BackwardStep",
     "INDEX",
     "LinearStep",
     "adjoint_step",
-    "backward_step",
     "chosen",
     "lane_backward",
     "lane_forward",
