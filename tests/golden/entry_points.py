@@ -77,6 +77,7 @@ CONTROL_NAMES = ("associative_scan", "stop_gradient", "optimization_barrier")
 NOT_ASKED = {
     # take nothing that could be wrong
     "clear_caches", "effects_barrier", "default_backend", "get_mesh", "sharding.get_mesh",
+    "export.default_export_platform",
     "sharding.get_abstract_mesh", "tree_util.default_registry",
     # take anything
     "block_until_ready", "tree.is_leaf", "tree_util.is_tree_node", "tree_util.all_leaves",
