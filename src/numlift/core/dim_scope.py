@@ -229,7 +229,9 @@ class SymbolicScope:
             if name not in self.low and not n >= 1
         ]
         found += [
-            f"{name} <= {LARGEST} ({name} is {n})" for name, n in sizes.items() if not n <= LARGEST
+            f"{name} <= {LARGEST} ({name} is {n})"
+            for name, n in sizes.items()
+            if type(n) is not Dim and n > LARGEST
         ]
         for text, difference in self.checks:
             names = difference.symbols()

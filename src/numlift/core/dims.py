@@ -470,8 +470,6 @@ def _split(scope: SymbolicScope, e: Size, d: Size) -> tuple[Size, Size]:
             break
     else:
         return 0, e
-    if len(by) > 1 and left:
-        return 0, e  # a rest is a rest only if the divisor is one term
     return build(scope, quotient), build(scope, left)
 
 

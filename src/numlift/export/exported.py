@@ -34,7 +34,7 @@ from .container import FUNCTION, pack, unpack
 from .operation import CallExported, CallTemplate
 from .sizes import check_solvable, scope_of_types, solve, symbols_of
 from .spread import Spread, Texts, on_mesh, spread_of, texts_of
-from .template import function_templates, portable_template
+from .template import packed_template, template_text
 from .trees import tree_from_json, tree_to_json, type_from_json, type_to_json
 
 _MOST_SIZES = 1024
@@ -117,8 +117,7 @@ class Exported:
             )
         if self._scope is None:
             return xla.artifact_text(self._modules[chosen])
-        symbols = tuple(symbols_of(self._in_types))
-        return "\n".join(function_templates(self._modules[chosen], self._scope, symbols)[1])
+        return template_text(self._modules[chosen])
 
     def in_shardings_jax(self, mesh: Any) -> tuple[Any, ...]:
         """Shardings of the argument leaves on a mesh of `nr_devices` devices; None if free."""
@@ -423,7 +422,7 @@ def export(
         made = {
             text: xla.portable_artifact(text, version)
             if scope is None
-            else portable_template(text, scope, symbols_of(types), version)
+            else packed_template(text, scope, symbols_of(types), version)
             for text in set(texts.values())
         }
         return Exported(

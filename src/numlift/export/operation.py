@@ -8,13 +8,12 @@ from typing import Any
 
 from .. import errors
 from ..core.dim_scope import SymbolicScope
-from ..core.dims import Dim, size_text
 from ..core.op import Op
 from ..core.types import ArrayType
 from ..runtime import xla
 from .sizes import evaluated
 from .spread import check_devices
-from .template import artifact, evaluator, filled, function_templates
+from .template import filled_functions
 
 
 class CallExported(Op):
@@ -107,16 +106,7 @@ class CallTemplate(CallExported):
         self.scope, self.sizes = scope, dict(sizes)
 
     def functions(self, blob: bytes) -> tuple[str, list[str]]:
-        sizes = self.sizes
-        if not any(type(n) is Dim for n in sizes.values()):
-            return _functions(artifact(blob, self.scope, sizes))
-        # Inside another export with symbolic sizes: its expressions take the place of ours.
-        entry, texts = function_templates(blob, self.scope, tuple(sizes))
-        prefix = xla.unique_prefix(blob)
-        outside = ", ".join(size_text(n) for n in sizes.values())
-        own = xla.unique_prefix(f"{prefix}{outside}".encode())
-        value = evaluator(self.scope, sizes)
-        return entry.replace(prefix, own), [filled(t, value).replace(prefix, own) for t in texts]
+        return filled_functions(blob, self.scope, self.sizes)
 
 
 @lru_cache(maxsize=64)

@@ -485,21 +485,12 @@ def artifact_text(blob: bytes) -> str:
         return str(dialect.deserialize_portable_artifact(context, blob))
 
 
-def artifact_versioned_text(blob: bytes) -> str:
-    """Text of a portable artifact in VHLO; `artifact_functions` and `artifact_text` read it too."""
-    ir = importlib.import_module("jaxlib.mlir.ir")
-    dialect = importlib.import_module("jaxlib.mlir.dialects.stablehlo")
-    with _mlir_context() as context:
-        dialect.deserialize_portable_artifact(context, blob)  # loads the dialect
-        return str(ir.Module.parse(blob))
-
-
 def unique_prefix(blob: bytes) -> str:
     """Beginning of the names of functions of an artifact."""
     return f"exported_{hashlib.sha256(blob).hexdigest()[:16]}_"
 
 
-def artifact_functions(blob: bytes, prefix: str | None = None) -> tuple[str, list[str]]:
+def artifact_functions(blob: bytes) -> tuple[str, list[str]]:
     """Functions of a portable artifact, private and with names that occur nowhere else.
 
     Returns:
@@ -507,7 +498,7 @@ def artifact_functions(blob: bytes, prefix: str | None = None) -> tuple[str, lis
     """
     ir = importlib.import_module("jaxlib.mlir.ir")
     dialect = importlib.import_module("jaxlib.mlir.dialects.stablehlo")
-    prefix = prefix or unique_prefix(blob)
+    prefix = unique_prefix(blob)
     with _mlir_context() as context, ir.Location.unknown():
         module = dialect.deserialize_portable_artifact(context, blob)
         for function in module.body.operations:
