@@ -58,7 +58,6 @@ DERIVATIVES = {
     "third": lambda f: nl.grad(lambda x: (hvp(f)(x) * V).sum()),
     "jvp of hvp": lambda f: lambda x: nl.jvp(hvp(f), (x,), (V,))[1],
     "hessian": nl.hessian,
-    "jacrev of grad": lambda f: nl.jacrev(nl.grad(f)),
     "vmap of hvp": lambda f: lambda x: nl.vmap(hvp(f))(np.stack([x, V])),
     "grad of vmap of grad": lambda f: nl.grad(
         lambda x: (nl.vmap(nl.grad(f))(np.stack([x, V * x])) ** 2).sum()
@@ -150,10 +149,9 @@ def long(x: Any, n: Any, bound: int, checkpoints: int | None) -> Any:
 def test_memory_is_that_of_the_checkpoints() -> None:
     row = 8 * 1000
     x = numpy.ones(1000)
-    for bound in (1_000, 1_000_000):
-        for c in (4, 40):
-            size = temp_bytes(nl.grad(lambda x, n, b=bound, c=c: long(x, n, b, c)), x, 3)
-            assert c * row < size < (c + 10) * row + 500_000 * (bound > 1000)
+    for c in (4, 40):
+        size = temp_bytes(nl.grad(lambda x, n, c=c: long(x, n, 100_000, c)), x, 3)
+        assert c * row < size < (c + 10) * row
     size = temp_bytes(nl.grad(lambda x, n: long(x, n, 10_000, None)), x, 3)
     assert size < 155 * row
 
