@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any
 
 import ml_dtypes
@@ -105,9 +104,9 @@ def power_of_two(n: Term, dtype: Any) -> Term:
 
 def _turns(shift: int) -> tuple[float, float]:
     """2**shift 2/pi modulo 4 as the sum of a number of 29 bits and a float64."""
-    value = Fraction(_TWO_OVER_PI << shift, 1 << 256) % 4
-    high = Fraction(int(value * 2**27), 2**27)
-    return float(high), float(value - high)
+    value = (_TWO_OVER_PI << shift) % (4 << 256)  # in units of 2**-256
+    high = value >> 229
+    return high / (1 << 27), (value - (high << 229)) / (1 << 256)
 
 
 def reduced(x: Term) -> tuple[Term, Term]:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from fractions import Fraction
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -133,8 +133,10 @@ def continued_fraction(a: Term, x: Term, mask: Term, derivative: bool) -> list[T
 
 
 @cache
-def _inverse_series(count: int) -> list[Fraction]:
+def _inverse_series(count: int) -> list[Any]:
     """alpha with r - 1 = sum alpha[n] eta**n where eta**2 / 2 = r - 1 - log r."""
+    from fractions import Fraction  # here: it imports decimal, and few programs need the series
+
     alpha = [Fraction(0), Fraction(1)]
     for m in range(2, count + 1):
         known = sum((alpha[j] * (m + 1 - j) * alpha[m + 1 - j] for j in range(2, m)), Fraction(0))
@@ -149,7 +151,7 @@ def temme_coefficients(orders: int, degree: int) -> list[list[float]]:
     alpha = _inverse_series(max(count + 2, 2 * orders + 1))
     first = [(n + 2) * alpha[n + 2] for n in range(count)]
     first[0] -= 1
-    rows, odd = [first], Fraction(1)
+    rows, odd = [first], 1
     for k in range(1, orders):
         odd *= 2 * k + 1
         gamma = odd * alpha[2 * k + 1] * (-1) ** k

@@ -15,7 +15,6 @@ import os
 import platform
 import struct
 import sys
-import tempfile
 import threading
 import time
 import warnings
@@ -96,6 +95,8 @@ class DiskCache:
         return True
 
     def _write(self, path: Path, content: bytes) -> None:
+        import tempfile  # only where an entry is written: it brings four compression modules
+
         handle, temporary = tempfile.mkstemp(prefix=".part-", dir=self.folder)
         try:
             with os.fdopen(handle, "wb") as file:
