@@ -228,8 +228,10 @@ class Sweep(HigherOrder):
             rest = [*args[:n], *a]
             return loop.batch(size, rest, [*dims[:n], *a_dims], axis)
         c_in = [None if d is None else 0 for d in c_dims]
-        stacks = g_dims[GivenStates.HEAD :] or [None] * len(state)
-        wide = [d is not None or g is not None for d, g in zip(s_dims, stacks, strict=True)]
+        stacks = g_dims[GivenStates.HEAD :]
+        wide = [d is not None for d in s_dims]
+        if kept:
+            wide = [w or g is not None for w, g in zip(wide, stacks, strict=True)]
         forward, wide = vmapped_step(self.forward, size, c_in, wide, axis)
         s_in = [0 if w else None for w in wide]
         b_wide = [d is not None for d in a_dims]
@@ -241,7 +243,7 @@ class Sweep(HigherOrder):
             *(move_batch(x, d, 0) for x, d in zip(consts, c_dims, strict=True)),
             *placed(state, s_dims, size, wide),
             *kept[: GivenStates.HEAD],
-            *placed(kept[GivenStates.HEAD :], g_dims[GivenStates.HEAD :], size, wide, 1),
+            *placed(kept[GivenStates.HEAD :], stacks, size, wide if kept else [], 1),
             *placed(a, a_dims, size, b_wide),
         )
         return found, [0 if w else None for w in b_wide]
