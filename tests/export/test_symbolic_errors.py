@@ -10,7 +10,8 @@ import pytest
 import numlift as nl
 import numlift.numpy as np
 from numlift import errors, export, lax
-from numlift.export.template import expressions, filled
+from numlift.core.dims import CLOSE, OPEN
+from numlift.export.template import evaluator, expressions, filled
 
 Struct = nl.ShapeDtypeStruct
 
@@ -164,8 +165,15 @@ def test_specs_of_arguments() -> None:
 
 
 def test_templates() -> None:
-    (b,) = export.symbolic_shape("b")
-    del b
-    text = "tensor<\N{MATHEMATICAL LEFT WHITE SQUARE BRACKET}2*b\N{MATHEMATICAL RIGHT WHITE SQUARE BRACKET}xf32>"
+    text = f"tensor<{OPEN}2*b{CLOSE}xf32>"
     assert expressions(text) == ["2*b"]
     assert filled(text, lambda e: 6) == "tensor<6xf32>"
+    (b,) = export.symbolic_shape("b")
+    value = evaluator(b.scope, {"b": 2**30})
+    with pytest.raises(errors.ValueArgumentError, match="count in int32"):
+        filled(text, value)
+
+
+def test_constraints_without_sizes() -> None:
+    with pytest.raises(errors.ValueArgumentError, match="no sizes were found"):
+        exported(total, "b", constraints=["b >= 5", "b <= 4"])

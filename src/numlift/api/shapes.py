@@ -42,7 +42,9 @@ class ShapeDtypeStruct:
                 )
             )
         try:
-            self.shape = tuple([d if type(d) is Dim else operator.index(d) for d in shape])
+            self.shape: tuple[Any, ...] = tuple(
+                [d if type(d) is Dim else operator.index(d) for d in shape]
+            )
         except TypeError:
             raise errors.ArgumentError(
                 errors.explain(

@@ -61,6 +61,7 @@ class Dim:
     __array_ufunc__ = None  # NumPy's arrays and numbers leave operators to this class
     scope: SymbolicScope
     terms: tuple[tuple[Mono, int], ...]
+    _hash: int
 
     # ---- text --------------------------------------------------------------------------------
 
