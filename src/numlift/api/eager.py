@@ -65,7 +65,7 @@ def _execute_slowly(op: Op, args: Sequence[Any]) -> Any:
         graph = Graph(inputs, [Equation(op, inputs, outputs)], outputs, op.name)
         program = compile_graph(graph, placements, keep_unused=True, use_context_mesh=False)
         if config.current().debug_nans or config.current().debug_infs:
-            program.check = NumberCheck(op.name, graph)
+            program.check = NumberCheck(op.name, graph, eager=True)
         if len(programs) >= _LIMIT:
             programs.clear()
         programs[key] = program

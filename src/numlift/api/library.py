@@ -167,7 +167,7 @@ class _Slow:
         state = _state()
         if state.debug_nans or state.debug_infs:
             program.check = NumberCheck(
-                self.function.__name__, traced.graph, traced.captured_arrays()
+                self.function.__name__, traced.graph, traced.captured_arrays(), eager=True
             )
         return Entry(program, traced.out_tree, _LEAF)
 

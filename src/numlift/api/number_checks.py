@@ -40,9 +40,12 @@ class NumberCheck:
         name: of the program, for the message.
         graph: what the program computes.
         captured: values of the graph's leading inputs.
+        eager: the program is one call of a public function: the user's line is that of the call,
+            not the one that traced the program first.
     """
 
-    def __init__(self, name: str, graph: Graph, captured: Sequence[Any] = ()):
+    def __init__(self, name: str, graph: Graph, captured: Sequence[Any] = (), eager: bool = False):
+        self.eager = eager
         state = config.current()
         self.nans, self.infs = state.debug_nans, state.debug_infs
         self.name, self.graph, self.captured = name, graph, list(captured)
@@ -81,7 +84,7 @@ class NumberCheck:
         shown = {f"operand {i}": _Shown(x) for i, x in enumerate(operands)}
         for i, x in enumerate(found.results):
             shown["result" if len(found.results) == 1 else f"result {i}"] = _Shown(x)
-        line = None if eq.source is None else describe(eq.source)
+        line = None if eq.source is None or self.eager else describe(eq.source)
         what = f"{eq.op.name} made the first {word}"
         if any(self.fault(x) for x in operands):
             what = f"{eq.op.name} was given {word} and passed it on"
