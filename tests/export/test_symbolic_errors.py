@@ -100,6 +100,7 @@ def test_two_scopes() -> None:
         (lambda x: x + np.ones(3), errors.ShapeError, "float32.b,5."),
         (lambda x: np.arange(0.5, x.shape[0]), errors.ArgumentError, "must be an integer"),
         (lambda x: lax.slice(x, (1, 0), (4, 5)), ValueError, "differs|slice"),
+        (lambda x: np.delete(x, 0, axis=0), ValueError, "delete: the axis must have a number"),
         (lambda x: np.pad(x, 1, "reflect", reflect_type="odd"), ValueError, "odd reflection"),
     ],
 )

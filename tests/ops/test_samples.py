@@ -93,6 +93,7 @@ WITHOUT_ROW = {
     "resharding": "they change placements only: tests/sharding",
     "checks": "they raise: tests/api/test_checkify.py",
     "operation": "calls of exported programs: tests/export",
+    "dim_value": "symbolic sizes, in exports only: tests/export",
 }
 NOT_USED_ALONE = {
     # Made by derivatives, batching, lowering or dead ends of tracing only.

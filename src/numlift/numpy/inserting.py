@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import errors
 from ..api.library import library
+from ..core.dims import Dim
 from ..core.tracing import Tracer, apply, type_of
 from ..core.types import array_type
 from ..ops.cumulative import CumSum
@@ -45,6 +46,15 @@ def append(arr: Any, values: Any, axis: int | None = None) -> Any:
 
 def _positions(function: str, obj: Any, n: int, ends: bool) -> tuple[np.ndarray, bool]:
     """Non-negative indices that `obj` names, and whether it is one number."""
+    if type(n) is Dim:
+        raise errors.InconclusiveDimensionOperation(
+            errors.explain(
+                function,
+                f"the axis must have a number for its size, not {n}",
+                {"obj": obj},
+                try_="np.concatenate of slices such as x[:i], values, x[i:]",
+            )
+        )
     if isinstance(obj, slice):
         return np.arange(*obj.indices(n)), False
     found = concrete_array(function, obj, "obj", "it gives the size of the result")
