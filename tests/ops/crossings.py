@@ -91,7 +91,7 @@ def third_program(one: Case, mixes: Sequence[str]) -> Callable[..., Any]:
 
 # ---- loops -----------------------------------------------------------------------------------
 
-STEPS = 3
+STEPS = 2
 
 
 def in_scan(body: Callable[..., Any], carry: Any, xs: Any) -> Any:
@@ -109,7 +109,7 @@ def unrolled(body: Callable[..., Any], carry: Any, xs: Any) -> Any:
 
 
 class Loop:
-    """A row as the body of a loop of three steps.
+    """A row as the body of a loop of two steps.
 
     The first differentiable argument is carried: two draws of it that change places in each step.
     The others are closed over; what is not differentiable comes from the scanned-over arrays.
@@ -165,46 +165,37 @@ class Loop:
         return ["value", "jvp", "vjp"] if self.one.row.transposable else ["value", "jvp"]
 
     def compute(
-        self, loop: Callable[..., Any], wanted: Sequence[str], inputs: Any, dxs: Any, xs: Any
-    ) -> list[list[Any]]:
-        """The wanted columns of the loop."""
-
-        def function(*inputs: Any) -> list[Any]:
-            return self.run(loop, inputs, xs)
+        self, loop: Callable[..., Any], column: str, inputs: Any, dxs: Any, xs: Any
+    ) -> list[Any]:
+        """One column of the loop."""
 
         def inexact_results(*inputs: Any) -> list[Any]:
-            return [y for y in function(*inputs) if type_of(y).inexact]
+            return [y for y in self.run(loop, inputs, xs) if type_of(y).inexact]
 
-        found: list[list[Any]] = []
-        if "value" in wanted:
-            found.append(function(*inputs))
-        if "jvp" in wanted:
-            found.append(list(jvp(inexact_results, tuple(inputs), tuple(dxs))[1]))
-        if "vjp" in wanted:
-            ys, pull = vjp(inexact_results, *inputs)
-            found.append(
-                list(pull([numpy.full(y.shape, 0.5 + i, y.dtype) for i, y in enumerate(ys)]))
-            )
-        return found
+        if column == "value":
+            return self.run(loop, inputs, xs)
+        if column == "jvp":
+            ys, dys = jvp(inexact_results, tuple(inputs), tuple(dxs))
+            return [*ys, *dys]
+        ys, pull = vjp(inexact_results, *inputs)
+        cts = [numpy.full(y.shape, 0.5 + i, y.dtype) for i, y in enumerate(ys)]
+        return [*ys, *pull(cts)]
 
-    def compared(self, column: str) -> tuple[dict[str, Any], Any, Any]:
-        """Each column by scan and by the plain loop; then one of them under vmap, by both."""
-        every = self.columns()
+    def compared(self, column: str) -> list[Any]:
+        """A column by scan and by the plain loop; then the same under vmap."""
         operands = self.inputs, [normal(("loop", i), x) for i, x in enumerate(self.inputs)], self.xs
 
         def run(*operands: Any) -> Any:
             def at(i: int) -> Any:
                 return [[x[i] for x in xs] for xs in operands]
 
-            batched = vmap(partial(self.compute, in_scan, [column]), axis_size=2)(*operands)
-            plain = [self.compute(unrolled, every, *at(i)) for i in range(2)]
-            return self.compute(in_scan, every, *at(0)), batched[0], plain
+            batched = vmap(partial(self.compute, in_scan, column), axis_size=2)(*operands)
+            plain = [self.compute(unrolled, column, *at(i)) for i in range(2)]
+            return self.compute(in_scan, column, *at(0)), batched, plain
 
         scan, batched, plain = as_numpy(jit(run, compiler_options=FAST)(*operands))
-        k = every.index(column)
-        together = [numpy.stack(ys) for ys in zip(plain[0][k], plain[1][k], strict=True)]
-        single = dict(zip(every, zip(scan, plain[0], strict=True), strict=True))
-        return single, batched, together
+        together = [numpy.stack(ys) for ys in zip(*plain, strict=True)]
+        return [(scan, plain[0]), (batched, together)]
 
 
 # ---- batches ---------------------------------------------------------------------------------
