@@ -50,7 +50,7 @@ def reshape(
     sizes = static_shape("reshape", shape)
     if -1 in sizes:
         sizes = _solve(sizes, t)
-    if min(sizes, default=0) < 0 or math.prod(sizes) != t.size:
+    if any(n < 0 for n in sizes) or math.prod(sizes) != t.size:
         raise errors.ShapeError(
             errors.explain(
                 "reshape",
