@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 from numlift import errors
 from numlift.core.dim_scope import SymbolicScope
+from numlift.core.dim_text import marked_dims
 from numlift.core.dims import (
     Dim,
     as_size,
     is_nonnegative,
     is_symbolic_dim,
     known,
-    marked_dims,
     max_size,
     min_size,
 )

@@ -10,7 +10,7 @@ import pytest
 import numlift as nl
 import numlift.numpy as np
 from numlift import errors, export, lax
-from numlift.core.dims import CLOSE, OPEN
+from numlift.core.dim_text import CLOSE, OPEN
 from numlift.export.template import evaluator, expressions, filled
 
 Struct = nl.ShapeDtypeStruct

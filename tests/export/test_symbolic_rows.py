@@ -12,7 +12,7 @@ import numlift as nl
 from numlift import export
 from numlift.api.autodiff import vjp
 from numlift.api.stages import trace_arguments
-from numlift.core.dims import marked_dims
+from numlift.core.dim_text import marked_dims
 from numlift.core.dtypes import as_dtype
 from numlift.core.tracing import type_of
 from numlift.export.exported import module_text

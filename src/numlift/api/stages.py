@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .. import errors
-from ..core.dims import marked_dims
+from ..core.dim_text import marked_dims
 from ..core.graph import Graph
 from ..core.refs import Ref
 from ..core.tracing import Tracer

@@ -11,14 +11,14 @@ may be 1 in a call. Orders are decided from bounds (`dim_bounds`) and raise wher
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping
-from contextvars import ContextVar
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from .. import errors
 from . import dim_bounds
+from .dim_text import CLOSE, OPEN, mono_text, terms_text, text_is_marked
 
 if TYPE_CHECKING:
     from .dim_scope import SymbolicScope
@@ -27,22 +27,7 @@ Mono: TypeAlias = "tuple[tuple[Atom, int], ...]"
 Terms: TypeAlias = "dict[Mono, int]"
 Size: TypeAlias = "int | Dim"
 
-OPEN, CLOSE = (
-    "\N{MATHEMATICAL LEFT WHITE SQUARE BRACKET}",
-    "\N{MATHEMATICAL RIGHT WHITE SQUARE BRACKET}",
-)
-_marked: ContextVar[bool] = ContextVar("numlift_marked_dims", default=False)
 _ROUNDS = 256
-
-
-class marked_dims:
-    """``with marked_dims():`` the text of a `Dim` stands in brackets, so that it is found again."""
-
-    def __enter__(self) -> None:
-        self.token = _marked.set(True)
-
-    def __exit__(self, *exc: object) -> None:
-        _marked.reset(self.token)
 
 
 class Atom:
@@ -72,7 +57,7 @@ class Dim:
 
     def __str__(self) -> str:
         text = self.text
-        return f"{OPEN}{text}{CLOSE}" if _marked.get() else text
+        return f"{OPEN}{text}{CLOSE}" if text_is_marked() else text
 
     __repr__ = __str__
 
@@ -576,26 +561,6 @@ for _name, _compute in {
 
 
 # ---- text ----------------------------------------------------------------------------------------
-
-
-def mono_text(mono: Mono) -> str:
-    """``b^2*k``."""
-    return "*".join([a.text if p == 1 else f"{a.text}^{p}" for a, p in mono])
-
-
-def terms_text(terms: Iterable[tuple[Mono, int]]) -> str:
-    """``2*b - k + 1``."""
-    text = ""
-    for mono, c in terms:
-        size = abs(c)
-        body = mono_text(mono)
-        if size != 1 or not body:
-            body = f"{size}*{body}" if body else str(size)
-        if not text:
-            text = f"-{body}" if c < 0 else body
-        else:
-            text += f" - {body}" if c < 0 else f" + {body}"
-    return text
 
 
 def size_text(x: Any) -> str:

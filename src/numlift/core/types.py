@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .dims import CLOSE, OPEN, Dim
+from .dim_text import CLOSE, OPEN
+from .dims import Dim
 from .dtypes import KeyDType, dtype_mlir, dtype_short_name
 
 

@@ -16,7 +16,7 @@ from ..api.shapes import ShapeDtypeStruct, struct_of
 from ..api.stages import trace_arguments
 from ..api.tracing import argument_path, check_argument
 from ..core.dim_scope import SymbolicScope
-from ..core.dims import marked_dims
+from ..core.dim_text import marked_dims
 from ..core.graph import Graph
 from ..core.tracing import apply, current, type_of
 from ..core.types import ArrayType

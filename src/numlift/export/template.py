@@ -17,7 +17,8 @@ from typing import Any
 from .. import errors
 from ..core.dim_bounds import LARGEST
 from ..core.dim_scope import SymbolicScope
-from ..core.dims import CLOSE, OPEN, Dim
+from ..core.dim_text import CLOSE, OPEN
+from ..core.dims import Dim
 from ..runtime import xla
 
 _MARK = re.compile(f"{OPEN}([^{CLOSE}]*){CLOSE}")

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import config
-from ..core.dims import OPEN
+from ..core.dim_text import OPEN
 from ..errors import CompileError, InconclusiveDimensionOperation, ValueArgumentError
 from . import devices as device_table
 from . import disk_cache, planner, xla
