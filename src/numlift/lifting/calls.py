@@ -15,6 +15,7 @@ import numpy as np
 from .. import errors
 from .. import numpy as nlnp
 from ..core.tracing import Value
+from ..numpy.creation import convert_to
 from ..numpy.protocols import array_function, array_ufunc
 from ..tree import tree_map
 from . import in_place, views
@@ -35,12 +36,33 @@ def call(
     if is_writable(out):
         rest = {k: v for k, v in kwargs.items() if k != "out"}
         return out.assign(plain(run(theirs, ours, plain(tuple(args)), plain(rest))))
-    if name in in_place.FUNCTIONS and args and is_writable(args[0]):
-        return in_place.call(name, theirs, args, kwargs)
+    if args and is_writable(args[0]):
+        if name in in_place.FUNCTIONS:
+            return in_place.call(name, theirs, args, kwargs)
+        if name == "nan_to_num" and not (args[1] if len(args) > 1 else kwargs.get("copy", True)):
+            kwargs = {k: v for k, v in kwargs.items() if k != "copy"}
+            found = run(theirs, ours, plain((args[0], True, *args[2:])), plain(kwargs))
+            return args[0].assign(found)
+    if kwargs.get("order") in ("K", "A") and views.are_ordered(args):
+        kwargs = {**kwargs, "order": "C"}
     found = run(theirs, ours, plain(tuple(args)), plain(kwargs))
+    if has_traced(found):
+        found = _strong(found)
     if args and is_writable(args[0]):
         return views.joined(name, partial(run, theirs, ours), found, args, kwargs)
-    return tree_map(wrap, found)
+    is_known = name not in views.REORDERED and views.are_ordered(args)
+    return _wrapped(found, True if is_known else None, name in views.RANK_0)
+
+
+def _strong(found: Any) -> Any:
+    """Results of NumPy's functions have NumPy's dtypes, also those of Python's numbers."""
+    return tree_map(lambda x: convert_to(x, x.dtype) if getattr(x, "weak_type", 0) else x, found)
+
+
+def _wrapped(found: Any, layout: Any, array: bool = False) -> Any:
+    if isinstance(found, (np.ndarray, Value)):
+        return wrap(found, layout, array)
+    return tree_map(lambda x: wrap(x, layout, array), found)
 
 
 def _ufunc(self: Writable, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
@@ -61,7 +83,8 @@ def _ufunc(self: Writable, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs:
         kwargs["out"] = out
     args, options = plain(inputs), plain(kwargs)
     if has_traced((args, options)):
-        return tree_map(wrap, array_ufunc(None, ufunc, method, *args, **options))
+        found = _strong(array_ufunc(None, ufunc, method, *args, **options))
+        return _wrapped(found, views.layout_of_result(inputs))
     return tree_map(wrap, getattr(ufunc, method)(*args, **options))
 
 
@@ -101,7 +124,8 @@ def _method(x: Writable, name: str, *args: Any, **kwargs: Any) -> Any:
         return getattr(value, name)(*rest, **options)
 
     def ours(value: Any, *rest: Any, **options: Any) -> Any:
-        options.pop("order", None)
+        if name not in ("reshape", "ravel", "flatten"):
+            options.pop("order", None)
         return getattr(nlnp.asarray(value), name)(*rest, **options)
 
     return call(name, theirs, ours, (x, *args), kwargs)
@@ -121,11 +145,11 @@ def _operand(mine: Any, other: Any) -> Any:
 def _binary(op: Callable[[Any, Any], Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
     def forward(self: Writable, other: Any) -> Any:
         mine = self.read()
-        return tree_map(wrap, op(mine, _operand(mine, other)))
+        return _wrapped(op(mine, _operand(mine, other)), views.layout_of_result((self, other)))
 
     def reflected(self: Writable, other: Any) -> Any:
         mine = self.read()
-        return tree_map(wrap, op(_operand(mine, other), mine))
+        return _wrapped(op(_operand(mine, other), mine), views.layout_of_result((self, other)))
 
     return forward, reflected
 
@@ -157,7 +181,7 @@ def _in_place_operator(
 
 
 def _unary(op: Callable[[Any], Any]) -> Callable[[Writable], Any]:
-    return lambda self: wrap(op(self.read()))
+    return lambda self: wrap(op(self.read()), views.layout_of_result((self,)))
 
 
 def _install() -> None:

@@ -47,7 +47,9 @@ def _converting(name: str, theirs: Callable[..., Any], ours: Callable[..., Any])
     def function(*args: Any, **kwargs: Any) -> Any:
         found = call(name, theirs, converted, args, kwargs)
         if name == "array" and is_writable(found) and found._parent is not None:
-            return Writable(found.read())  # a copy, unless copy=False asked for the array itself
+            return Writable(
+                found.read(), layout=True
+            )  # a copy, unless copy=False asked for the array itself
         return found
 
     return function
@@ -168,9 +170,9 @@ def entered(fun: Callable[..., Any]) -> Callable[..., Any]:
 
 def _argument(x: Any) -> Any:
     if isinstance(x, Value) and not x.type.ndim:
-        return Writable(x)
+        return Writable(x, scalar=True)
     if isinstance(x, (Value, np.ndarray)):
-        return Writable(x, read_only="an argument of the function")
+        return Writable(x, read_only="an argument of the function", layout=True)
     return x
 
 

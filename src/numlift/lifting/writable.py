@@ -31,12 +31,16 @@ class Writable:
         get: value of the parent -> value of this view; None if the view cannot be followed.
         put: (value of the parent, new value of this view) -> new value of the parent.
         read_only: why writing is an error, or None.
-
-    A traced value of rank 0 stands for a NumPy scalar, which nobody can write into: ``s += 1``
-    gives `s` another value, and other names keep the old one.
+        scalar: stands for a NumPy scalar, which nobody can write into: ``s += 1`` gives `s`
+            another value, and other names keep the old one.
+        layout: array that lies in memory as NumPy's would; True for one in C order, None if that
+            is not known. Whether ``a.reshape(-1)`` is a view depends on it.
     """
 
-    __slots__ = ("_value", "_parent", "_get", "_put", "_version", "_read_only", "__weakref__")
+    __slots__ = (
+        "_value", "_parent", "_get", "_put", "_version", "_read_only", "_scalar", "_layout",
+        "__weakref__",
+    )  # fmt: skip
     __hash__ = None  # type: ignore[assignment]
     _parent: Writable | None
     _read_only: str | None
@@ -49,16 +53,42 @@ class Writable:
         get: Getter | None = None,
         put: Putter | None = None,
         read_only: str | None = None,
+        *,
+        scalar: bool = False,
+        layout: Any = None,
     ):
         self._value, self._parent, self._get, self._put = value, parent, get, put
         self._read_only = parent._read_only if parent is not None else read_only
         self._version = 0 if parent is None else parent._root()._version
+        self._scalar, self._layout = scalar, layout
 
     def _root(self) -> Writable:
         found = self
         while found._parent is not None:
             found = found._parent
         return found
+
+    def layout(self) -> np.ndarray | None:
+        """An array that lies in memory as this one does in NumPy, or None if that is not known."""
+        if isinstance(self._value, np.ndarray):
+            return self._value
+        if self._layout is True:
+            dtype = self._value.dtype
+            self._layout = np.zeros(
+                self._value.shape, dtype if isinstance(dtype, np.dtype) else bool
+            )
+        elif self._layout is None and self._parent is not None and self._get is not None:
+            above = self._parent.layout()
+            self._layout = None if above is None else self._get(above)
+        found: np.ndarray | None = self._layout
+        return found
+
+    def is_ordered(self) -> bool:
+        """Whether the elements are known to lie in C order."""
+        if self._layout is True or np.ndim(self._value) < 2:
+            return True
+        found = self.layout()
+        return found is not None and found.flags.c_contiguous
 
     def read(self) -> Any:
         """The value now, with the writes through other views."""
@@ -90,6 +120,8 @@ class Writable:
                 )
             )
         if self._parent is None:
+            if isinstance(self._value, np.ndarray):
+                self._layout = self._value
             self._value = new
             self._version += 1
             return
@@ -105,18 +137,46 @@ class Writable:
         self._parent.write(self._put(self._parent.read(), new))
         self._value, self._version = new, self._root()._version
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Sizes; they cannot be set, since views know this array by its sizes."""
+        return np.shape(self.read())
+
+    @shape.setter
+    def shape(self, sizes: Any) -> None:
+        raise errors.ImmutableArrayError(
+            errors.explain(
+                "lift",
+                "the shape of an array cannot be changed in place",
+                {"array": describe(self.read())},
+                try_=f"a = a.reshape({sizes})",
+            )
+        )
+
     # ---- reading and writing parts ----------------------------------------------------------
 
     def __getitem__(self, index: Any) -> Any:
-        index = plain(index)
+        asked, index = index, plain(index)
         mask = traced_mask(index, self.read())
         if mask is not None:
             return selected(self.read(), mask)
-        value = self.read()[index]
-        if not is_basic(index) or (not np.ndim(value) and not _has_ellipsis(index)):
+        whole = self.read()
+        value = (nlnp.asarray(whole) if has_traced(index) else whole)[index]
+        if not np.ndim(value) and not _has_ellipsis(index):
             return wrap(value)
+        if not is_basic(asked):
+            is_known = self.is_ordered() and type(index) is not tuple
+            return wrap(value, True if is_known else None)
         return Writable(
-            value, self, lambda whole: whole[index], lambda whole, part: put(whole, index, part)
+            value,
+            self,
+            lambda whole: (
+                (whole if isinstance(whole, Value) else nlnp.asarray(whole))[index]
+                if has_traced(index)
+                else whole[index]
+            ),
+            lambda whole, part: put(whole, index, part),
+            layout=_row(self.layout(), index) if has_traced(index) else None,
         )
 
     def __setitem__(self, index: Any, new: Any) -> None:
@@ -138,7 +198,7 @@ class Writable:
 
     def is_scalar(self) -> bool:
         """Whether this stands for a NumPy scalar."""
-        return self._parent is None and isinstance(self._value, Value) and not self._value.type.ndim
+        return self._scalar
 
     def assign(self, new: Any) -> Writable:
         """Write the whole array: what ``a += b`` and ``out=a`` do."""
@@ -164,7 +224,7 @@ class Writable:
         return len(self.read())
 
     def __iter__(self) -> Iterator[Any]:
-        return iter([self[i] for i in range(len(self))])
+        return (self[i] for i in range(len(self)))  # one by one: the loop may write into them
 
     def __contains__(self, item: Any) -> bool:
         return plain(item) in self.read()
@@ -200,6 +260,18 @@ class Writable:
         return self.__copy__()
 
 
+def _settable(name: str) -> property:
+    """An attribute whose elements can be replaced: ``a.real = x``."""
+
+    def get(self: Writable) -> Any:
+        return ATTRIBUTES.attribute(self, name)
+
+    def change(self: Writable, new: Any) -> None:
+        get(self)[...] = new
+
+    return property(get, change)
+
+
 class Attributes:
     """Where attributes of writable arrays are looked up; `attributes` installs itself here."""
 
@@ -207,6 +279,8 @@ class Attributes:
 
 
 ATTRIBUTES = Attributes()
+for _name in ("real", "imag", "flat"):
+    setattr(Writable, _name, _settable(_name))
 
 
 def is_writable(x: Any) -> bool:
@@ -224,9 +298,22 @@ def copied(x: Any) -> Any:
     return x.copy() if isinstance(x, np.ndarray) else x
 
 
-def wrap(x: Any) -> Any:
-    """A result as lifted code gets it: an array that can be written into, or a scalar."""
-    return Writable(x) if isinstance(x, (np.ndarray, Value)) else x
+def wrap(x: Any, layout: Any = True, array: bool = False) -> Any:
+    """A result as lifted code gets it: an array that can be written into, or a scalar.
+
+    Args:
+        x: array, traced value or anything else.
+        layout: array that lies in memory like NumPy's result; True for C order, None if not known.
+        array: NumPy gives arrays of rank 0 here, not scalars.
+    """
+    if isinstance(x, Value):
+        rank = x.type.ndim
+        scalar = not rank and not array
+        if isinstance(layout, np.ndarray):
+            is_same = layout.shape == x.type.shape and isinstance(x.dtype, np.dtype)
+            layout = np.zeros_like(layout, x.dtype) if is_same else None
+        return Writable(x, scalar=scalar, layout=True if rank < 2 else layout)
+    return Writable(x) if isinstance(x, np.ndarray) else x
 
 
 def plain(x: Any) -> Any:
@@ -262,8 +349,25 @@ def is_basic(index: Any) -> bool:
         or x is ...
         or isinstance(x, (slice, int, np.integer))
         and not isinstance(x, (bool, np.bool_))
+        or _is_traced_integer(x)
         for x in parts
     )
+
+
+def _is_traced_integer(x: Any) -> bool:
+    """Whether `x` stands for an integer of NumPy or Python (not for an array of rank 0)."""
+    if type(x) is Writable:
+        return x.is_scalar() and x.read().type.kind in "iu"
+    return isinstance(x, Value) and not x.type.ndim and x.type.kind in "iu"
+
+
+def _row(layout: np.ndarray | None, index: Any) -> np.ndarray | None:
+    """Layout of a view at traced places: as at place 0."""
+    if layout is None or not all(layout.shape):
+        return None
+    parts = index if type(index) is tuple else (index,)
+    found: np.ndarray = layout[tuple(0 if isinstance(x, Value) else x for x in parts)]
+    return found
 
 
 def _has_ellipsis(index: Any) -> bool:
