@@ -162,6 +162,12 @@ class FunctionBuilder:
             return name
         return self.emit(f"stablehlo.convert {name} : ({from_.mlir}) -> {to.mlir}")
 
+    def reshape(self, name: str, from_: ArrayType, to: ArrayType) -> str:
+        """Another shape, by StableHLO's reshape."""
+        if from_.shape == to.shape:
+            return name
+        return self.emit(f"stablehlo.reshape {name} : ({from_.mlir}) -> {to.mlir}")
+
     def reduce(
         self, op: str, name: str, init: Any, x: ArrayType, out: ArrayType, axes: Sequence[int]
     ) -> str:

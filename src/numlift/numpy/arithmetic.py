@@ -14,12 +14,12 @@ from ..ops import elementwise_binary as binary
 from ..ops.elementwise_misc import BitcastConvertType
 from ..structural import arith
 from .operands import (
-    inexact,
     inexact_pair,
     need_integers,
     not_for_complex,
     number_of,
     pair,
+    real_inexact,
     real_pair,
 )
 from .util import as_value, broadcast_operands, cast, promote
@@ -444,7 +444,7 @@ def ldexp(x1: Any, x2: Any, /) -> Any:
         >>> np.ldexp(1.5, 3)
         Array(12., dtype=float32, weak_type=True)
     """
-    x, n = real_inexact_first(x1, "ldexp"), as_value(x2, "ldexp", "x2")
+    x, n = real_inexact(x1, "ldexp"), as_value(x2, "ldexp", "x2")
     need_integers("ldexp", n, accepts="biu")
     if type_of(n).kind == "b":
         n = cast(n, type_of(n), type_of(0).dtype)
@@ -457,14 +457,6 @@ def ldexp(x1: Any, x2: Any, /) -> Any:
     step = apply(elementwise.exp2, cast(third, type_of(third), t.dtype, t.weak_type))
     last = apply(elementwise.exp2, cast(rest, type_of(rest), t.dtype, t.weak_type))
     return apply(arith.mul, apply(arith.mul, apply(arith.mul, x, step), step), last)
-
-
-def real_inexact_first(x: Any, function: str) -> Any:
-    """The floating operand of a function whose other operand is an integer."""
-    x = inexact(x, function)
-    if type_of(x).kind == "c":
-        raise not_for_complex(function, x)
-    return x
 
 
 true_divide, mod, atan2 = divide, remainder, arctan2

@@ -12,10 +12,9 @@ from ..lax.arguments import static_int
 from ..lax.conv import conv_general_dilated
 from ..ops.compare import ne
 from ..ops.elementwise_binary import div
-from ..structural.arith import add, convert, mul, sub
+from ..structural.arith import add, conjugated, convert, mul, sub
 from ..structural.shape import ReduceSum
 from .pieces import binary, join, part, reshape_to, reverse
-from .products import conjugated
 from .util import as_value, broadcast_to_shape, check_axes, check_axis, promote, to_inexact
 
 

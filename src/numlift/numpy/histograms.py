@@ -23,7 +23,7 @@ from ..ops.reductions import ReduceMax, ReduceMin
 from ..ops.scatter import ScatterAdd
 from ..ops.shape import Concatenate
 from ..runtime.transfer import as_array
-from ..structural.arith import add, conj, convert, mul, real, select, sub
+from ..structural.arith import add, conjugated, convert, mul, real, select, sub
 from ..structural.dim_value import size_as
 from ..structural.shape import Broadcast, ReduceSum, Transpose, reshape
 from .binary_search import insertion_points
@@ -493,15 +493,10 @@ def _covariance(x: Any, fweights: Any, aweights: Any, removed: int) -> Any:
     mean = apply(div, apply(ReduceSum.of((1,)), weighted), total)
     x = apply(sub, x, apply(Broadcast.of((rows, n), (0,)), mean))
     left = _degrees(total, weights, aweights, removed, t)
-    other = conj_of(x if spread is None else apply(mul, x, spread))
+    other = conjugated(x if spread is None else apply(mul, x, spread))
     product = apply(DotGeneral.of((1,), (1,), (), ()), x, other)
     found = apply(div, product, left)
     return reshape(found, ()) if rows == 1 else found
-
-
-def conj_of(x: Any) -> Any:
-    """Complex conjugate; real arrays stay."""
-    return apply(conj, x) if type_of(x).kind == "c" else x
 
 
 def _degrees(total: Any, weights: Any, aweights: Any, removed: int, t: Any) -> Any:

@@ -19,10 +19,11 @@ from ..ops.dot import DotGeneral
 from ..ops.precision import canonical_precision
 from ..ops.shape import Concatenate, Iota, Squeeze
 from ..sharding.rules import named
-from ..structural.arith import Convert, add, conj, convert, mul, select, sub
+from ..structural.arith import Convert, add, conjugated, convert, mul, select, sub
 from ..structural.shape import ReduceSum, Transpose
 from .diagonals import diagonal
 from .pieces import binary, moved, part, reshape_to
+from .reducing import asked_dtype, sum_dtype
 from .util import as_value, broadcast_shape, check_axes, check_axis, promote
 
 _configured = config.current
@@ -55,10 +56,6 @@ def _no_out(function: str, out: Any) -> None:
         raise errors.ArgumentError(
             errors.explain(function, "out is not supported: arrays are immutable")
         )
-
-
-def _preferred(dtype: Any, function: str) -> Any:
-    return None if dtype is None else user_dtype(dtype, function)
 
 
 class _Plan:
@@ -240,11 +237,6 @@ def vecmat(x1: Any, x2: Any, /) -> Any:
     return _stacked("vecmat", conjugated(x), y, (1, 0, 2, 0), None, None)
 
 
-def conjugated(x: Any) -> Any:
-    """Complex conjugate; real arrays as they are."""
-    return apply(conj, x) if type_of(x).kind == "c" else x
-
-
 @library(arrays=2)
 def vecdot(
     x1: Any,
@@ -273,7 +265,7 @@ def vecdot(
     n, m = type_of(x).ndim, type_of(y).ndim
     x = moved(x, check_axis("vecdot", axis, n), n - 1)
     y = moved(y, check_axis("vecdot", axis, m), m - 1)
-    preferred = _preferred(preferred_element_type, "vecdot")
+    preferred = asked_dtype("vecdot", preferred_element_type)
     return _stacked("vecdot", conjugated(x), y, (1, 0, 1, 0), precision, preferred)
 
 
@@ -313,7 +305,7 @@ def _over(
 ) -> Any:  # fmt: skip
     """Product summed over axis i of x and axis j of y; scalars multiply."""
     t, u = type_of(x), type_of(y)
-    preferred = _preferred(preferred, function)
+    preferred = asked_dtype(function, preferred)
     if not t.ndim or not u.ndim:
         out = apply(mul, x, y)
         return out if preferred is None else convert(out, preferred)
@@ -428,7 +420,7 @@ def tensordot(
         )
     if out_sharding is not None:
         out_sharding = as_sharding(out_sharding, (x, y), "tensordot")
-    preferred = _preferred(preferred_element_type, "tensordot")
+    preferred = asked_dtype("tensordot", preferred_element_type)
     return contract(x, y, (i, j, (), ()), precision, preferred, out_sharding)
 
 
@@ -564,7 +556,7 @@ def trace(
     if t.ndim < 2:
         raise errors.ShapeError(errors.explain("trace", "a needs at least two axes", {"a": t}))
     i, j = check_axes("trace", (axis1, axis2), t.ndim)
-    x = convert(x, user_dtype(dtype, "trace") if dtype is not None else sum_dtype(t.dtype, t.kind))
+    x = convert(x, asked_dtype("trace", dtype) or sum_dtype(t.dtype))
     if isinstance(offset, (int, np.integer)):
         return apply(ReduceSum.of((t.ndim - 2,)), diagonal(x, int(offset), i, j))
     row = apply(Iota.of(np.dtype("i4"), t.shape, i, None))
@@ -572,16 +564,6 @@ def trace(
     on = apply(eq, apply(add, row, convert(as_value(offset, "trace"), np.dtype("i4"))), column)
     zero = type_of(x).dtype.type(0)
     return apply(ReduceSum.of(tuple(sorted((i, j)))), apply(select, on, zero, x))
-
-
-def sum_dtype(dtype: Any, kind: str) -> Any:
-    """dtype in which numbers of a dtype are summed: integers in at least the default width."""
-    if kind not in "biu":
-        return dtype
-    wide = type_of(0).dtype
-    if kind == "u":
-        wide = np.dtype(wide.str.replace("i", "u"))
-    return wide if dtype.itemsize < wide.itemsize or kind == "b" else dtype
 
 
 __all__ = [

@@ -31,36 +31,11 @@ from ..ops.scatter import ScatterSet
 from ..structural.arith import add, convert, mul, select
 from ..structural.shape import Reshape, full, reshape
 from .arithmetic import remainder
+from .index_arrays import along_numbers, integer_indices, size_like, without
 from .index_update import cast_values
 from .util import as_value, broadcast_shape, broadcast_to_shape, check_axis
 
 mode_of = GatherScatterMode.from_any
-
-
-def integer_indices(function: str, indices: Any) -> Any:
-    """Indices as an array or scalar of integers; bools become integers.
-
-    Raises:
-        DTypeError: not integers.
-    """
-    value = as_value(indices, function, "indices")
-    t = type_of(value)
-    if isinstance(value, np.ndarray) and not value.size and t.kind == "f":
-        return value.astype(np.int32)
-    if t.kind == "b":
-        return convert(value, np.dtype(np.int32))
-    if type(value) is int:
-        return t.dtype.type(value)
-    if t.kind not in "iu":
-        raise errors.DTypeError(
-            errors.explain(
-                function,
-                f"indices must be integers, not {t.dtype}",
-                {"indices": t},
-                try_="indices.astype(int)",
-            )
-        )
-    return value
 
 
 def take(
@@ -153,11 +128,6 @@ def _take(a: Any, indices: Any, axis: int | None, mode: Any, fill: Any, hints: A
     sizes = (*t.shape[:axis], 1, *t.shape[axis + 1 :])
     op = Gather.of(numbers, sizes, mode, fill, unique, ordered, mode is FILL_OR_DROP, None, asked)
     return apply(op, a, column(indices))
-
-
-def size_like(t: Any, size: int) -> Any:
-    """A size as a number of the indices' dtype, or of int32 where it would not fit."""
-    return t.dtype.type(size) if size <= np.iinfo(t.dtype).max else np.int32(size)
 
 
 # ---- along an axis ----------------------------------------------------------------------------
@@ -253,47 +223,6 @@ def _take_along(
     ordered = GatherDimensionNumbers(*numbers)
     op = Gather.of(ordered, sizes, mode, fill, False, False, wrap, None, asked)
     return apply(op, arr, indices)
-
-
-def without(shape: Sequence[int], axis: int) -> tuple[int, ...]:
-    """A shape without one axis."""
-    return (*shape[:axis], *shape[axis + 1 :])
-
-
-def along_numbers(
-    shape: Sequence[int], indices: Sequence[int], axis: int
-) -> tuple[tuple[Any, ...], list[int], tuple[int, ...]]:
-    """Dimension numbers for indices along one axis; the other axes go along or broadcast.
-
-    Returns:
-        The numbers, which axes of the indices stay as batch axes, and the window sizes.
-    """
-    offset, collapsed, kept, sizes = [], [axis], [], []
-    operand_batch: list[int] = []
-    index_batch: list[int] = []
-    for d, (n, m) in enumerate(zip(shape, indices, strict=True)):
-        if d == axis:
-            kept.append(d)
-            sizes.append(1)
-        elif m == 1:  # the same indices for all: a window axis
-            offset.append(d)
-            sizes.append(n)
-        else:
-            sizes.append(1)
-            if n == m:
-                operand_batch.append(d)
-                index_batch.append(len(kept))
-            else:  # the operand has size 1 there
-                collapsed.append(d)
-            kept.append(d)
-    numbers = (
-        tuple(offset),
-        tuple(sorted(collapsed)),
-        (axis,),
-        tuple(operand_batch),
-        tuple(index_batch),
-    )
-    return numbers, kept, tuple(sizes)
 
 
 def put_along_axis(

@@ -20,6 +20,7 @@ from ..runtime.array import Array
 from ..runtime.transfer import as_array, retype
 from ..structural.families import batch_first, move_batch
 from ..structural.shape import Reshape
+from .reductions import replicated
 
 IO = "io"
 """Effect of a callback whose calls count: none may be dropped, repeated or made up."""
@@ -195,7 +196,7 @@ class HostCallback(Op):
             ctx.token, found = found[0], found[1:]
         if _in_partitions(ctx) and not self.partitioned:
             pairs = zip(found, self.result_types, strict=True)
-            found = [_everywhere(ctx, x, t.physical) for x, t in pairs]
+            found = [replicated(ctx, x, t.physical) for x, t in pairs]
         return found
 
     def _target(self, ctx: Any) -> str:
@@ -432,9 +433,3 @@ def _one_device(ctx: Any, device: Any, count: int) -> str:
     ctx.module.declare(f"sdy.mesh @maximal_mesh_{i} = <[], device_ids=[{i}]>")
     inner = ", ".join([f"<@maximal_mesh_{i}, []>"] * count)
     return f"sdy.sharding = #sdy.sharding_per_value<[{inner}]>"
-
-
-def _everywhere(ctx: Any, name: str, t: ArrayType) -> str:
-    """A result that one device has, on all devices."""
-    dims = ", ".join(["{}"] * t.ndim)
-    return ctx.emit(f"sdy.sharding_constraint {name} <@mesh, [{dims}]> : {t.mlir}")

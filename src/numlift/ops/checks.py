@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -20,18 +20,11 @@ CHECK = "check"
 """Effect of a check that has not been turned into an error value yet."""
 
 
-class Message(Protocol):
-    """Says what went wrong, given the values that a check keeps."""
-
-    def error(self, values: Sequence[np.ndarray]) -> Exception:
-        """The exception to raise."""
-
-
 class Check(Op):
     """The first operand, a bool scalar, must be true; the others are values for the message.
 
     Attributes:
-        message: makes the exception.
+        message: its method `error(values)` makes the exception from the values that were kept.
         debug: outside of `checkify` it does nothing.
     """
 

@@ -368,21 +368,21 @@ class ArgExtreme(Op):
         flat, grown = (array_type((rows, k), type_.dtype) for k in (n, blocks * width))
         cut = array_type((rows, blocks, width), type_.dtype)
         scalar, index = array_type((), type_.dtype), _index_dtype(n)
-        x = _reshape(ctx, x, type_, flat)
+        x = ctx.reshape(x, type_, flat)
         if n < blocks * width:
             fill = ctx.full(self.extreme.of(()).identity(type_.dtype), scalar)
             x = ctx.emit(
                 f"stablehlo.pad {x}, {fill}, low = [0, 0], high = [0, {blocks * width - n}], "
                 f"interior = [0, 0] : ({flat.mlir}, {scalar.mlir}) -> {grown.mlir}"
             )
-        x = _reshape(ctx, x, grown, cut)
+        x = ctx.reshape(x, grown, cut)
         tops = array_type((rows, blocks), type_.dtype)
         best = self.extreme.of((2,)).lower(ctx, [x], [cut], [tops])
         place, vector = array_type((rows,), index), array_type((rows, 1), index)
         block = ctx.convert(
             self._first(ctx, best, tops, 1), array_type((rows,), _index_dtype(blocks)), place
         )
-        column = _reshape(ctx, block, place, vector)
+        column = ctx.reshape(block, place, vector)
         one = array_type((rows, width), type_.dtype)
         part = ctx.emit(
             f'"stablehlo.gather"({x}, {column}) <{{dimension_numbers = #stablehlo.gather<'
@@ -397,7 +397,7 @@ class ArgExtreme(Op):
         size = ctx.full(width, place)
         start = ctx.emit(f"stablehlo.multiply {block}, {size} : {place.mlir}")
         found = ctx.emit(f"stablehlo.add {start}, {inner} : {place.mlir}")
-        return _reshape(ctx, found, place, array_type(out.shape, index))
+        return ctx.reshape(found, place, array_type(out.shape, index))
 
 
 _LONG = 256
@@ -412,12 +412,6 @@ def _block_width(n: int) -> int:
     """About the square root of n; a divisor of n if there is one nearby."""
     root = math.isqrt(n)
     return next((w for w in range(root, root // 4, -1) if n % w == 0), root)
-
-
-def _reshape(ctx: Any, x: str, from_: ArrayType, to: ArrayType) -> str:
-    if from_.shape == to.shape:
-        return x
-    return ctx.emit(f"stablehlo.reshape {x} : ({from_.mlir}) -> {to.mlir}")
 
 
 _COMPARE = {"f": ", FLOAT", "c": ", FLOAT", "i": ", SIGNED", "u": ", UNSIGNED", "b": ", UNSIGNED"}

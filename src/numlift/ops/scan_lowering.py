@@ -53,12 +53,12 @@ def inclusive_scan(
         names = [_reverse(ctx, x, type_, axis) for x in names]
     before, after = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
     flat = array_type((before, n, after), type_.dtype)
-    names = [_reshape(ctx, x, type_, flat) for x in names]
+    names = [ctx.reshape(x, type_, flat) for x in names]
     if type(n) is Dim or (ctx.platform == "cpu" and n > _FEW):
         names = _blocked(ctx, combine, identity, names, flat)
     else:
         names = _log_steps(ctx, combine, identity, names, flat)
-    names = [_reshape(ctx, x, flat, type_) for x in names]
+    names = [ctx.reshape(x, flat, type_) for x in names]
     if reverse:
         names = [_reverse(ctx, x, type_, axis) for x in names]
     return names
@@ -93,10 +93,10 @@ def _blocked(
     rows = array_type((length, before, blocks, after), type_.dtype)
     names = [_to_rows(ctx, x, padded, rows) for x in names]
     flat = array_type((length, before * blocks * after), type_.dtype)
-    names = _row_loop(ctx, combine, [_reshape(ctx, x, rows, flat) for x in names], flat)
+    names = _row_loop(ctx, combine, [ctx.reshape(x, rows, flat) for x in names], flat)
     if blocks > 1:
         names = _add_carries(ctx, combine, identity, names, flat, rows)
-    names = [_from_rows(ctx, _reshape(ctx, x, flat, rows), rows, padded) for x in names]
+    names = [_from_rows(ctx, ctx.reshape(x, flat, rows), rows, padded) for x in names]
     return [_slice_axis(ctx, x, padded, 1, 0, n) for x in names]
 
 
@@ -113,7 +113,7 @@ def _add_carries(
     totals_type = array_type((before, blocks, after), flat.dtype)
     last = array_type((1, flat.shape[1]), flat.dtype)
     totals = [
-        _reshape(ctx, _slice_axis(ctx, x, flat, 0, length - 1, length), last, totals_type)
+        ctx.reshape(_slice_axis(ctx, x, flat, 0, length - 1, length), last, totals_type)
         for x in names
     ]
     step = _blocked if blocks > _FEW else _log_steps
@@ -123,7 +123,7 @@ def _add_carries(
         for x, value in zip(totals, identity, strict=True)
     ]
     line = array_type((flat.shape[1],), flat.dtype)
-    wide = [ctx.broadcast(_reshape(ctx, x, totals_type, line), line, flat, (1,)) for x in carries]
+    wide = [ctx.broadcast(ctx.reshape(x, totals_type, line), line, flat, (1,)) for x in carries]
     return combine(ctx, wide, names, flat)
 
 
@@ -217,12 +217,6 @@ def _log_steps(
 # ---- lines of text -------------------------------------------------------------------------------
 
 
-def _reshape(ctx: Any, x: str, from_: ArrayType, to: ArrayType) -> str:
-    if from_.shape == to.shape:
-        return x
-    return ctx.emit(f"stablehlo.reshape {x} : ({from_.mlir}) -> {to.mlir}")
-
-
 def _reverse(ctx: Any, x: str, type_: ArrayType, axis: int) -> str:
     return ctx.emit(f"stablehlo.reverse {x}, dims = [{axis}] : {type_.mlir}")
 
@@ -230,9 +224,9 @@ def _reverse(ctx: Any, x: str, type_: ArrayType, axis: int) -> str:
 def _to_rows(ctx: Any, x: str, padded: ArrayType, rows: ArrayType) -> str:
     length, before, blocks, after = rows.shape
     cut = array_type((before, blocks, length, after), rows.dtype)
-    x = _reshape(ctx, x, padded, cut)
+    x = ctx.reshape(x, padded, cut)
     if before * blocks == 1:
-        return _reshape(ctx, x, cut, rows)
+        return ctx.reshape(x, cut, rows)
     return ctx.emit(f"stablehlo.transpose {x}, dims = [2, 0, 1, 3] : ({cut.mlir}) -> {rows.mlir}")
 
 
@@ -240,9 +234,9 @@ def _from_rows(ctx: Any, x: str, rows: ArrayType, padded: ArrayType) -> str:
     length, before, blocks, after = rows.shape
     cut = array_type((before, blocks, length, after), rows.dtype)
     if before * blocks == 1:
-        return _reshape(ctx, x, rows, padded)
+        return ctx.reshape(x, rows, padded)
     x = ctx.emit(f"stablehlo.transpose {x}, dims = [1, 2, 0, 3] : ({rows.mlir}) -> {cut.mlir}")
-    return _reshape(ctx, x, cut, padded)
+    return ctx.reshape(x, cut, padded)
 
 
 def _slice_axis(ctx: Any, x: str, type_: ArrayType, axis: int, start: int, stop: int) -> str:

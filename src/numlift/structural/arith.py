@@ -309,6 +309,11 @@ real, imag, complex_, conj = Real(), Imag(), Complex(), Conj()
 _arith.update(add=add, mul=mul)
 
 
+def conjugated(x: Any) -> Any:
+    """Complex conjugate; real arrays as they are."""
+    return apply(conj, x) if type_of(x).kind == "c" else x
+
+
 def convert(x: Any, dtype: Any, weak: bool = False) -> Any:
     """`x` with another dtype (nothing is emitted if it has it already)."""
     t = type_of(x)

@@ -13,10 +13,9 @@ from ...core.dims import as_size
 from ...core.tracing import apply, type_of
 from ...ops.fft import Fft, FftType, as_complex, half
 from ...ops.shape import Pad
-from ...structural.arith import convert, mul
+from ...structural.arith import conjugated, convert, mul
 from ..manipulation import moveaxis
 from ..pieces import part, static_shape
-from ..products import conjugated
 from ..util import as_value, check_axes, check_axis
 
 FFT, IFFT, RFFT, IRFFT = FftType.FFT, FftType.IFFT, FftType.RFFT, FftType.IRFFT

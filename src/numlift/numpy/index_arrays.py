@@ -1,0 +1,85 @@
+"""Arrays of indices: their checks and dtypes, and how those along one axis are gathered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import errors
+from ..core.tracing import type_of
+from ..structural.arith import convert
+from .util import as_value
+
+
+def integer_indices(function: str, indices: Any) -> Any:
+    """Indices as an array or scalar of integers; bools become integers.
+
+    Raises:
+        DTypeError: not integers.
+    """
+    value = as_value(indices, function, "indices")
+    t = type_of(value)
+    if isinstance(value, np.ndarray) and not value.size and t.kind == "f":
+        return value.astype(np.int32)
+    if t.kind == "b":
+        return convert(value, np.dtype(np.int32))
+    if type(value) is int:
+        return t.dtype.type(value)
+    if t.kind not in "iu":
+        raise errors.DTypeError(
+            errors.explain(
+                function,
+                f"indices must be integers, not {t.dtype}",
+                {"indices": t},
+                try_="indices.astype(int)",
+            )
+        )
+    return value
+
+
+def size_like(t: Any, size: int) -> Any:
+    """A size as a number of the indices' dtype, or of int32 where it would not fit."""
+    return t.dtype.type(size) if size <= np.iinfo(t.dtype).max else np.int32(size)
+
+
+def without(shape: Sequence[int], axis: int) -> tuple[int, ...]:
+    """A shape without one axis."""
+    return (*shape[:axis], *shape[axis + 1 :])
+
+
+def along_numbers(
+    shape: Sequence[int], indices: Sequence[int], axis: int
+) -> tuple[tuple[Any, ...], list[int], tuple[int, ...]]:
+    """Dimension numbers for indices along one axis; the other axes go along or broadcast.
+
+    Returns:
+        The numbers, which axes of the indices stay as batch axes, and the window sizes.
+    """
+    offset, collapsed, kept, sizes = [], [axis], [], []
+    operand_batch: list[int] = []
+    index_batch: list[int] = []
+    for d, (n, m) in enumerate(zip(shape, indices, strict=True)):
+        if d == axis:
+            kept.append(d)
+            sizes.append(1)
+        elif m == 1:  # the same indices for all: a window axis
+            offset.append(d)
+            sizes.append(n)
+        else:
+            sizes.append(1)
+            if n == m:
+                operand_batch.append(d)
+                index_batch.append(len(kept))
+            else:  # the operand has size 1 there
+                collapsed.append(d)
+            kept.append(d)
+    numbers = (
+        tuple(offset),
+        tuple(sorted(collapsed)),
+        (axis,),
+        tuple(operand_batch),
+        tuple(index_batch),
+    )
+    return numbers, kept, tuple(sizes)
