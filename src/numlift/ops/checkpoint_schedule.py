@@ -5,11 +5,11 @@ With s states in memory (the initial one among them), a chain of
     beta(s, r) = (s + r)! / (s! r!)
 
 steps can be reversed so that no step is taken more than r times before its derivative is due;
-r is the repetition number, and no scheme does better. `segment` is the split of the optimal
-schedule for a known number of steps. A forward pass does not know how many steps it will take. It
-therefore works in stages: stage t covers the steps up to beta(s, t) - 1, and its first segment is
-all of stage t - 1, whose states give their places to those of stage t one by one. So however many
-steps are taken, the repetition number is the least possible.
+r is the repetition number, and no scheme does better. `loop_slots.Slots.distance` is the split of
+the optimal schedule for a known number of steps. A forward pass does not know how many steps it
+will take. It therefore works in stages: stage t covers the steps up to beta(s, t) - 1, and its
+first segment is all of stage t - 1, whose states give their places to those of stage t one by one.
+So however many steps are taken, the repetition number is the least possible.
 
 Sources: A. Griewank, A. Walther, "Algorithm 799: revolve", ACM TOMS 26 (2000), for the optimal
 split; Q. Wang, P. Moin, G. Iaccarino, "Minimal repetition dynamic checkpointing algorithm for
