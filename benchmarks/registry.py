@@ -13,13 +13,18 @@ Cache = Literal["cold", "warm"]
 
 @dataclass(frozen=True, slots=True)
 class Lib:
-    """One library: the top module, its NumPy, lax and random. NumPy has only `np`."""
+    """One library: the top module, its NumPy, lax, random and nn. NumPy has only `np`."""
 
     name: str
     np: ModuleType
     top: ModuleType
     lax: ModuleType
     random: ModuleType
+
+    @property
+    def nn(self) -> ModuleType:
+        """Its functions for neural networks; imported at first use, as start-up cases need none."""
+        return importlib.import_module(f"{self.name}.nn")
 
     def ready(self, value: Any) -> Any:
         """Wait until `value`, an array or a pytree of arrays, has been computed."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from benchmarks.registry import Case
@@ -61,8 +62,22 @@ def growth(results: list[Result], subject: str) -> list[tuple[str, float]]:
     return found
 
 
+def geometric_means(results: list[Result], subject: str) -> dict[str, float]:
+    """Family of cases, the part of the name before the slash -> geometric mean of the ratios."""
+    ratios: dict[str, list[float]] = {}
+    for result in results:
+        ratio = result.ratio(subject)
+        if ratio is not None:
+            ratios.setdefault(result.case.name.partition("/")[0], []).append(ratio)
+    return {
+        family: statistics.geometric_mean(found)
+        for family, found in ratios.items()
+        if len(found) > 1
+    }
+
+
 def print_table(results: list[Result], subject: str, console: Console) -> None:
-    """One row a case, then growth, then how many goals were met."""
+    """One row a case, then growth, means, and how many goals were met."""
     table = Table(title=f"{subject}: best time of a call, and its ratio to the peer's")
     table.add_column("case", no_wrap=True)
     for heading in (subject, "jax", "numpy", "ratio", "goal"):
@@ -80,7 +95,7 @@ def print_table(results: list[Result], subject: str, console: Console) -> None:
             met += ok
             mark, style = ("met", "green") if ok else ("missed", "yellow")
         table.add_row(
-            result.case.name,
+            escape(result.case.name),
             *(show_seconds(result.best(library)) for library in (subject, "jax", "numpy")),
             "-" if ratio is None else f"{ratio:.2f}",
             f"{result.case.goal:.2f}",
@@ -90,6 +105,8 @@ def print_table(results: list[Result], subject: str, console: Console) -> None:
     for name, factor in growth(results, subject):
         verdict = "met" if factor <= GROWTH_LIMIT else "missed"
         console.print(f"{name}: x{factor:.1f} (limit x{GROWTH_LIMIT:.0f}) {verdict}")
+    for family, mean in geometric_means(results, subject).items():
+        console.print(f"{family}: geometric mean of the ratios {mean:.2f}")
     for result in results:
         for library, message in result.errors.items():
             console.print(f"[red]{result.case.name}: {library}: {message}[/]", soft_wrap=True)
@@ -100,7 +117,7 @@ def write_json(results: list[Result], subject: str, versions: dict[str, str], pa
     """Everything that the table shows, medians and the machine too."""
     cases = [
         {
-            "case": result.case.name,
+            "case": escape(result.case.name),
             "goal": result.case.goal,
             "against": result.case.against,
             "ratio": result.ratio(subject),
@@ -121,6 +138,7 @@ def write_json(results: list[Result], subject: str, versions: dict[str, str], pa
         "python": platform.python_version(),
         "machine": platform.machine(),
         "growth": dict(growth(results, subject)),
+        "geometric means": geometric_means(results, subject),
         "cases": cases,
     }
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -40,7 +40,7 @@ def parse() -> argparse.Namespace:
 
 def chosen(pattern: str | None) -> list[Case]:
     """The cases whose name contains or matches the pattern."""
-    for module in ("benchmarks.startup", "benchmarks.cases"):
+    for module in ("benchmarks.startup", "benchmarks.cases", "benchmarks.functions"):
         importlib.import_module(module)
     return [
         case

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from ..core.exact import exact, is_ambiguous
 from ..core.tracing import EVAL, Tracer, Value, current, leaked
 from ..runtime import xla
 from ..runtime.array import Array
-from ..runtime.transfer import as_array, constant
+from ..runtime.transfer import as_array, constant, learn_quick_array, quick_array
 from ..tree import raw_flatten
 from .dispatch import Entry
 from .door import door
@@ -28,6 +28,7 @@ _current = current.get
 _LEAF = raw_flatten(0)[1]
 _LIMIT = 1024
 _NUMBERS = frozenset((bool, int, float, complex))
+_LEAVES = _NUMBERS | {Array, np.ndarray}
 _ARRAYS = (Value, np.ndarray, np.generic)
 
 
@@ -41,6 +42,17 @@ def run(entry: Entry, buffers: list[Any]) -> Any:
     if entry.unflatten is None:
         return Array(outs[0], entry.placements[0])
     return entry.unflatten(map(Array, outs, entry.placements))
+
+
+def on_device(x: Any) -> Any:
+    """A number, or a NumPy array of a kind seen before, as an array; everything else stays."""
+    kind = type(x)
+    if kind in _NUMBERS:
+        return constant(x)
+    if kind is np.ndarray:
+        made = quick_array(x)
+        return x if made is None else made
+    return x
 
 
 def library(
@@ -61,7 +73,7 @@ def library(
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         entries: dict[Any, Entry] = {}
         quick: dict[Any, Entry] = {}  # calls with arrays only, by position: (flags, placements)
-        slow = _Slow(function, arrays, entries, in_place)
+        slow = _Slow(function, arrays, entries, quick, in_place)
         call_slowly = door(slow.__call__)
 
         @functools.wraps(function)
@@ -71,8 +83,8 @@ def library(
             if quick and not kwargs and len(args) <= arrays:
                 try:
                     entry = quick.get((_state(), *[x.placement for x in args]))
-                except AttributeError:  # numbers, options or trees
-                    entry = None
+                except AttributeError:  # numbers, NumPy arrays or trees
+                    entry, args = slow.quickly(args, quick)
                 if entry is not None:
                     return run(entry, [x.buffer for x in args])
             try:
@@ -91,14 +103,19 @@ def library(
             if not entry.plain:
                 return slow.run(entry, leaves)
             if not options and len(leaves) == len(args) and all(map(_is, leaves, args)):
-                if len(quick) >= _LIMIT:
-                    quick.clear()
-                quick[(_state(), *[x.placement for x in leaves])] = entry
+                _remember(quick, leaves, entry)
             return run(entry, buffers)
 
         return call
 
     return decorate
+
+
+def _remember(quick: dict[Any, Entry], arrays: Sequence[Any], entry: Entry) -> None:
+    """Let a call with these arrays alone find its program by their placements."""
+    if len(quick) >= _LIMIT:
+        quick.clear()
+    quick[(_state(), *[x.placement for x in arrays])] = entry
 
 
 class _Slow:
@@ -109,9 +126,11 @@ class _Slow:
         function: Callable[..., Any],
         arrays: int,
         entries: dict[Any, Entry],
+        quick: dict[Any, Entry],
         in_place: bool = False,
     ):
         self.function, self.arrays, self.entries = function, arrays, entries
+        self.quick = quick
         self.in_place = {0: 0} if in_place else {}
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -133,7 +152,9 @@ class _Slow:
                 ):
                     # The function itself knows which argument this is and gives the error.
                     return self.function(*args, **kwargs)
-                leaves[i] = as_array(x)
+                leaves[i] = made = as_array(x)
+                if type(x) is np.ndarray:
+                    learn_quick_array(x, made)
         placements = [x.placement for x in leaves]
         key: tuple[Any, ...] = ("slow", tree, state, exact(options), *placements)
         entry = self.entries.get(key)
@@ -144,6 +165,15 @@ class _Slow:
             self.entries[key] = entry
         self._remember_fast_key(args, kwargs, entry, placements)
         return self.run(entry, leaves)
+
+    def quickly(self, args: Any, quick: dict[Any, Entry]) -> tuple[Entry | None, Any]:
+        """The entry of a call with arrays and numbers by position, and all of these as arrays."""
+        try:
+            found = [x if type(x) is Array else on_device(x) for x in args]
+            entry = quick.get((_state(), *[x.placement for x in found]))
+        except (AttributeError, OverflowError):
+            return None, args
+        return (entry, found) if entry is not None else (None, args)
 
     def _compile(self, tree: Any, leaves: list[Any], options: Any, placements: list[Any]) -> Entry:
         positional, named = options
@@ -172,9 +202,9 @@ class _Slow:
         return Entry(program, traced.out_tree, _LEAF)
 
     def _fast_key(self, args: Any, kwargs: Any) -> tuple[Any, list[Any]]:
-        """The key that the fast path builds, with Python numbers as arrays; and the arrays."""
+        """The key that the fast path builds, with numbers as arrays; and the arrays."""
         leaves, tree = raw_flatten(args[: self.arrays])
-        leaves = [constant(x) if type(x) in _NUMBERS else x for x in leaves]  # type: ignore[arg-type]
+        leaves = [x if type(x) is Array else on_device(x) for x in leaves]
         options = args[self.arrays :]
         if kwargs:
             options += (*kwargs.items(),)
@@ -205,6 +235,9 @@ class _Slow:
             key, leaves = self._fast_key(args, kwargs)
             if [x.placement for x in leaves] == placements:
                 self.entries[key] = entry
+                by_position = not kwargs and len(args) == len(leaves) <= self.arrays
+                if by_position and entry.plain and all(type(x) in _LEAVES for x in args):
+                    _remember(self.quick, leaves, entry)
         except (AttributeError, TypeError, ValueError, OverflowError):
             pass
 

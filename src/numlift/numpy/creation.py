@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from .. import errors
+from .. import config, errors
 from ..api.sharding import reshard
 from ..core.dtypes import (
     KeyDType,
@@ -25,14 +26,18 @@ from ..core.types import array_type
 from ..lax.arguments import static_ints
 from ..ops.random import RandomWrap
 from ..runtime.array import Array
-from ..runtime.transfer import as_array, device_put
+from ..runtime.placement import default_placement
+from ..runtime.transfer import as_array, device_put, learn_quick_array, quick_array
 from ..structural.arith import Convert
 from ..structural.shape import Broadcast, reshape
+from .host_made import host_made
 from .util import as_value, broadcast_shape, broadcast_to_shape, stack_nested
 
 _HOST_LIMIT = 1 << 16
 """Eager arrays of up to so many elements are filled by NumPy: nothing has to be compiled."""
+_ALIGNED = 64  # bytes; arrays in the memory of others must begin at a multiple
 _NOT_NUMBERS = "OUSmMV"
+_NUMBERS = {bool, int, float, complex}
 
 
 def array(
@@ -91,9 +96,7 @@ def _from_value(x: Any, dtype: Any, copy: bool) -> Any:
             return convert_to(x, dtype)
         return x._clone() if copy and type(x) is Array and current.get() is EVAL else x
     if isinstance(x, (np.ndarray, np.generic)):
-        if x.dtype.kind in _NOT_NUMBERS and not isinstance(dtype, KeyDType):
-            _check_numbers(x)
-        return as_array(x, dtype)
+        return _from_numpy(x, dtype)
     if is_python_scalar(x):
         return _from_number(x, dtype)
     if isinstance(x, (list, tuple)):
@@ -109,6 +112,19 @@ def _from_value(x: Any, dtype: Any, copy: bool) -> Any:
     found = np.asarray(x)
     _check_numbers(found)
     return as_array(found, dtype)
+
+
+def _from_numpy(x: Any, dtype: Any) -> Any:
+    if dtype is not None or type(x) is not np.ndarray:
+        if x.dtype.kind in _NOT_NUMBERS and not isinstance(dtype, KeyDType):
+            _check_numbers(x)
+        return as_array(x, dtype)
+    made = quick_array(x)
+    if made is None:
+        _check_numbers(x)
+        made = as_array(x)
+        learn_quick_array(x, made)
+    return made
 
 
 def _check_numbers(x: Any) -> None:
@@ -138,7 +154,38 @@ def _from_number(x: Any, dtype: Any) -> Any:
     return apply(Convert.of(kind, not isinstance(x, bool)), x)
 
 
+def _leaf_types(x: Any) -> set[type]:
+    """Types of the leaves of nested lists and tuples."""
+    kinds = set(map(type, x))
+    if list in kinds or tuple in kinds:
+        nested = [y for y in x if type(y) is list or type(y) is tuple]
+        kinds -= {list, tuple}
+        kinds.update(*map(_leaf_types, nested))
+    return kinds
+
+
+@lru_cache(maxsize=256)
+def _dtype_of_numbers(kinds: frozenset[type], state: Any) -> Any:
+    """Dtype of an array of Python numbers of these types."""
+    pairs = [(python_scalar_dtype(kind), kind is not bool) for kind in kinds]
+    return result_type_of(tuple(sorted(pairs, key=str)))[0]
+
+
+def _from_numbers(x: Any, dtype: Any) -> Any:
+    """Nested lists of Python numbers only."""
+    try:
+        found = np.asarray(x, dtype)
+    except OverflowError:
+        raise integer_overflow("array", None, dtype) from None
+    except ValueError as error:
+        raise errors.ValueArgumentError(errors.explain("array", str(error))) from None
+    return _from_numpy(found, None)
+
+
 def _from_sequence(x: Any, dtype: Any) -> Any:
+    kinds = _leaf_types(x)
+    if dtype is None and kinds and kinds <= _NUMBERS:
+        return _from_numbers(x, _dtype_of_numbers(frozenset(kinds), config.current()))
     leaves: list[Any] = []
     _collect(x, leaves)
     if any(isinstance(leaf, Tracer) for leaf in leaves) or (
@@ -218,6 +265,10 @@ def asarray(
 ) -> Any:
     """`a` as an array: itself if it is one and fits.
 
+    On CPU the result shares the memory of a NumPy array of the same dtype that is aligned to 64
+    bytes and in row-major order, such as the result of ``numpy.asarray(x)``: do not write to it any
+    more. Other NumPy arrays are copied.
+
     Args:
         a: array, number, or nested lists of these.
         dtype: dtype of the result.
@@ -239,7 +290,25 @@ def asarray(
             raise errors.ValueArgumentError(
                 errors.explain("asarray", "a copy is needed, and copy is False", try_="copy=None")
             )
+    if copy is None and type(a) is np.ndarray and device is None and out_sharding is None:
+        shared = _shared(a, dtype)
+        if shared is not None:
+            return shared
     return array(a, dtype, copy=bool(copy), order=order, device=device, out_sharding=out_sharding)
+
+
+def _shared(x: np.ndarray, dtype: Any) -> Array | None:
+    """An array on CPU in the memory of `x`, if it can lie there and has the dtype."""
+    if x.__array_interface__["data"][0] % _ALIGNED or not x.flags.c_contiguous:
+        return None
+    if current.get() is not EVAL or x.dtype.kind in _NOT_NUMBERS or not x.dtype.isnative:
+        return None
+    if canonicalize_dtype(x.dtype) != x.dtype:
+        return None
+    if dtype is not None and user_dtype(dtype, "asarray") != x.dtype:
+        return None
+    where = default_placement(array_type(x.shape, x.dtype))
+    return as_array(x, may_alias=True) if where.on_cpu and where.single and x.size else None
 
 
 def copy(a: Any, order: str | None = None) -> Any:
@@ -339,6 +408,7 @@ def _float_dtype(dtype: Any, function: str) -> Any:
     return user_dtype(float if dtype is None else dtype, function)
 
 
+@host_made
 def zeros(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Any:
     """An array of zeros; the default dtype is float32 (float64 if x64 is on).
 
@@ -359,6 +429,7 @@ def zeros(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: An
     return filled("zeros", shape, 0, _float_dtype(dtype, "zeros"), device, out_sharding)
 
 
+@host_made
 def ones(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Any:
     """An array of ones; arguments as for `zeros`.
 
@@ -370,6 +441,7 @@ def ones(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any
     return filled("ones", shape, 1, _float_dtype(dtype, "ones"), device, out_sharding)
 
 
+@host_made
 def empty(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Any:
     """An array of zeros: memory without a value does not exist here.
 
@@ -381,6 +453,7 @@ def empty(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: An
     return filled("empty", shape, 0, _float_dtype(dtype, "empty"), device, out_sharding)
 
 
+@host_made
 def full(
     shape: Any,
     fill_value: Any,

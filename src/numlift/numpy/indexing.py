@@ -129,7 +129,7 @@ def getitem(x: Any, index: Any) -> Any:
     key = basic_key(index)
     if key is None:
         if current.get() is EVAL:
-            found = template(index)
+            found = _of_mask(index, t) or template(index)
             if found is not None:
                 return _read_template((x, *found[1]), found[0], None)
         elif isinstance(index, Value) and not index.type.ndim and index.type.kind in "iu":
@@ -301,6 +301,17 @@ def template(index: Any) -> tuple[Any, list[Any]] | None:
         else:
             return None
     return tuple(key), leaves
+
+
+def _of_mask(index: Any, t: ArrayType) -> tuple[Any, list[Any]] | None:
+    """`template` of an index that is one known mask: of the places where it is True."""
+    if not isinstance(index, (Value, np.ndarray)):
+        return None
+    u = type_of(index)
+    if u.kind != "b" or not u.ndim or u.shape != t.shape[: u.ndim] or max(u.shape) > LARGEST:
+        return None
+    places = np.nonzero(np.asarray(index))
+    return tuple(map(Leaf, range(u.ndim))), [on_device(rows) for rows in places]
 
 
 def from_template(key: Any, leaves: Sequence[Any]) -> tuple[Any, ...]:

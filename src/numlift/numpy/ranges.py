@@ -21,6 +21,7 @@ from ..structural import arith
 from ..structural.dim_value import size_as
 from ..structural.families import move_batch
 from .creation import placed
+from .host_made import host_made
 from .util import (
     as_value,
     broadcast_operands,
@@ -63,6 +64,7 @@ def _known(x: Any, argument: str) -> Any:
     )
 
 
+@host_made
 def arange(
     start: Any,
     stop: Any = None,
@@ -174,6 +176,7 @@ def _count(num: Any, function: str) -> int:
     return n
 
 
+@host_made
 def linspace(
     start: Any,
     stop: Any,
