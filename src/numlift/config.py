@@ -373,7 +373,12 @@ def debug_infs(new_val: bool = True) -> replace:
 
 
 def debug_key_reuse(new_val: bool = True) -> replace:
-    """Scope that raises if a random key is consumed twice."""
+    """Scope that raises `KeyReuseError` where a typed random key is consumed a second time.
+
+    The error names both lines. `split` and samplers consume a key; `fold_in` and `key_data` do
+    not; `random.clone` gives one that may be used again. Elements of key arrays are followed
+    through slices and other moves, and through compiled functions with their loops and branches.
+    """
     return replace(debug_key_reuse=new_val)
 
 

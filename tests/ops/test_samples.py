@@ -115,6 +115,7 @@ NOT_USED_ALONE = {
     "SelectAndScatterAdd",
     "RngUniform",  # random: tests/lax/test_names.py
     "Sink",  # it has no results: tests/lax/test_names.py
+    "RandomClone",  # applied under debug_key_reuse only: tests/api/test_key_reuse.py
     "Recurrence",
     "Sweep",
     "SweepTangent",

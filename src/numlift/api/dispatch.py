@@ -23,8 +23,8 @@ from ..runtime.placement import Placement, default_placement, placement, sharded
 from ..runtime.transfer import as_array, constant, learn_quick_array, quick_array, to_sharding
 from ..tree import raw_flatten, tree_broadcast, tree_flatten, tree_leaves
 from .door import door
-from .number_checks import NumberCheck
 from .program import Program, Recent, compile_graph
+from .program_checks import program_check
 from .ref_programs import RefProgram, placement_of, ref_options
 from .refs import RefUse, operands, ref_places, results
 from .shapes import abstract_type
@@ -309,9 +309,7 @@ class Jitted:
             **options,
         )
         self.record.compiled(program)
-        state = _state()
-        if state.debug_nans or state.debug_infs:
-            program.check = NumberCheck(f"jit({self.name})", traced.graph, leading)
+        program.check = program_check(f"jit({self.name})", traced.graph, leading)
         return program
 
     def with_refs(self, traced: TracedFunction, use: RefUse, options: dict[str, Any]) -> RefProgram:

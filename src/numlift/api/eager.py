@@ -17,8 +17,8 @@ from ..core.verify import verify
 from ..runtime import xla
 from ..runtime.array import Array
 from ..runtime.transfer import as_array, constant
-from .number_checks import NumberCheck
 from .program import Program, compile_graph
+from .program_checks import program_check
 
 _programs: dict[tuple, Program] = {}
 _LIMIT = 4096
@@ -64,8 +64,7 @@ def _execute_slowly(op: Op, args: Sequence[Any]) -> Any:
         outputs = [Var(t) for t in (found if op.multi else [found])]
         graph = Graph(inputs, [Equation(op, inputs, outputs)], outputs, op.name)
         program = compile_graph(graph, placements, keep_unused=True, use_context_mesh=False)
-        if config.current().debug_nans or config.current().debug_infs:
-            program.check = NumberCheck(op.name, graph, eager=True)
+        program.check = program_check(op.name, graph, eager=True)
         if len(programs) >= _LIMIT:
             programs.clear()
         programs[key] = program

@@ -18,8 +18,8 @@ from ..runtime.transfer import as_array, constant, learn_quick_array, quick_arra
 from ..tree import raw_flatten
 from .dispatch import Entry
 from .door import door
-from .number_checks import NumberCheck
 from .program import Program, compile_graph
+from .program_checks import program_check
 from .tracing import trace_function
 
 _is = operator.is_
@@ -194,11 +194,9 @@ class _Slow:
             in_place=self.in_place,
             use_context_mesh=False,
         )
-        state = _state()
-        if state.debug_nans or state.debug_infs:
-            program.check = NumberCheck(
-                self.function.__name__, traced.graph, traced.captured_arrays(), eager=True
-            )
+        program.check = program_check(
+            self.function.__name__, traced.graph, traced.captured_arrays(), eager=True
+        )
         return Entry(program, traced.out_tree, _LEAF)
 
     def _fast_key(self, args: Any, kwargs: Any) -> tuple[Any, list[Any]]:

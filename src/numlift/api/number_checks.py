@@ -75,7 +75,8 @@ class NumberCheck:
         found = None
         if IO not in self.graph.effects and not any(x.is_deleted() for x in args):
             # Operation by operation, with the flags off.
-            with config.replace(debug_nans=False, debug_infs=False), interpreting(EVAL):
+            off = {"debug_nans": False, "debug_infs": False, "debug_key_reuse": False}
+            with config.replace(**off), interpreting(EVAL):
                 found = self.search(quiet(self.graph), args)
         if found is None:
             return errors.explain(self.name, f"the result contains {word}", {"result": result.type})

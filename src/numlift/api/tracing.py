@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import errors
+from .. import config, errors
 from ..core.graph import Graph
 from ..core.refs import Ref
 from ..core.staging import trace_to_graph
@@ -16,6 +16,7 @@ from ..core.types import ArrayType
 from ..runtime.array import Array
 from ..runtime.transfer import as_array
 from ..tree import keystr, tree_flatten, tree_flatten_with_path, tree_unflatten
+from .key_reuse import check_keys
 from .leaks import leak_checked
 from .refs import RefUse, close_refs, open_refs
 from .shapes import abstract_type
@@ -100,6 +101,8 @@ def trace_function(
     graph, captured = trace_to_graph(
         flat, in_types, label=f"{label}({name})", name=name, axis_sizes=axis_sizes
     )
+    if config.current().debug_key_reuse:
+        check_keys(graph, captured, f"{label}({name})")
     return TracedFunction(graph, captured, *found)
 
 

@@ -140,6 +140,22 @@ class RandomUnwrap(KeyOp):
         return operands[0]
 
 
+class RandomClone(KeyOp):
+    """The same keys, which debug_key_reuse takes for new ones.
+
+    With the name of a function, the function consumes the given ones.
+    """
+
+    consumer: str | None = None
+
+    def out_type(self, *types: ArrayType) -> ArrayType:
+        check_key(self, types[0])
+        return types[0]
+
+    def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> str:
+        return operands[0]
+
+
 class RandomSplit(KeyOp):
     """Independent new keys of a shape from each key."""
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from ..config import current as current_flags
 from ..core.graph import Equation, Graph, Literal, Var
-from ..core.op import Op
+from ..core.op import Linear, Op
 from ..core.staging import trace_to_graph
-from ..core.tracing import apply, current
+from ..core.tracing import apply, current, type_of
 from ..core.types import ArrayType
 from ..structural.families import Structural
 from ..transforms.linearize import LinearizedGraph, linearize_graph
 from .call import Call, call_of, transposed_call
 from .elementwise_misc import optimization_barrier
 from .placing import Place
+from .random import RandomClone
 
 
 class Offload(NamedTuple):
@@ -104,8 +106,15 @@ class Again(Checkpoint):
 
     name = "recompute"
 
-    def transpose(self, ct: Any, *inputs: Any) -> Sequence[Any]:
+    def transpose(self, ct: Any, *given: Any) -> Sequence[Any]:
+        inputs: Sequence[Any] = given
         barrier = optimization_barrier if self.prevent_cse else None
+        if barrier is None and current_flags().debug_key_reuse:
+            clone = RandomClone.of()
+            inputs = [
+                x if type(x) is Linear or type_of(x).kind != "k" else apply(clone, x)
+                for x in inputs
+            ]
         return transposed_call(self.graph, ct, inputs, barrier=barrier)
 
 

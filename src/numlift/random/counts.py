@@ -13,7 +13,7 @@ from ..core.dtypes import python_scalar_dtype
 from ..core.tracing import type_of
 from ..numpy.util import as_value, broadcast_shape, broadcast_to_shape
 from .common import as_shape, float_dtype, int_dtype, joint_shape, parameter, refuse_sharding
-from .keys import check_key, fold_in, split
+from .keys import check_key, consumed, fold_in, split
 from .uniform import two_units, unit
 
 
@@ -104,7 +104,7 @@ def poisson(
     """
     function = "random.poisson"
     refuse_sharding(function, out_sharding)
-    typed, _ = check_key(function, key)
+    typed = consumed(function, check_key(function, key)[0])
     dtype = int_dtype(function, dtype)
     real = python_scalar_dtype(float)
     lam = parameter(function, "lam", lam, real)
@@ -223,7 +223,7 @@ def binomial(key: Any, n: Any, p: Any, shape: Any = None, dtype: Any = None) -> 
         10.0
     """
     function = "random.binomial"
-    typed, _ = check_key(function, key)
+    typed = consumed(function, check_key(function, key)[0])
     dtype = float_dtype(function, dtype)
     real = python_scalar_dtype(float)
     n, p = parameter(function, "n", n, real), parameter(function, "p", p, real)

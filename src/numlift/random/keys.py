@@ -12,12 +12,19 @@ from ..core.tracing import Value, apply, type_of
 from ..core.types import ArrayType
 from ..flags import prng_impls
 from ..lax.arguments import static_ints
-from ..ops.random import RandomFoldIn, RandomSeed, RandomSplit, RandomUnwrap, RandomWrap
+from ..ops.random import (
+    RandomClone,
+    RandomFoldIn,
+    RandomSeed,
+    RandomSplit,
+    RandomUnwrap,
+    RandomWrap,
+)
 from ..structural.arith import add, convert
 
 _U32 = np.dtype(np.uint32)
 _ALIASES = {"threefry": "threefry2x32", "fry": "threefry2x32", "urbg": "unsafe_rbg"}
-_unwrap, _fold_in = RandomUnwrap.of(), RandomFoldIn.of()
+_unwrap, _fold_in, _clone = RandomUnwrap.of(), RandomFoldIn.of(), RandomClone.of()
 
 
 def key_dtype(impl_spec: Any = None) -> KeyDType:
@@ -184,6 +191,11 @@ def check_key(function: str, key: Any) -> tuple[Any, bool]:
     return typed, raw
 
 
+def consumed(function: str, typed: Any) -> Any:
+    """A key that a sampler uses up, where the sampler itself only folds numbers into it."""
+    return apply(RandomClone.of(function), typed) if config.current().debug_key_reuse else typed
+
+
 def as_given(keys: Any, raw: bool) -> Any:
     """Keys in the form in which the caller gave theirs."""
     return apply(_unwrap, keys) if raw else keys
@@ -299,10 +311,15 @@ def key_impl(keys: Any) -> str:
 def clone(key: Any) -> Any:
     """The same key, marked as one that may be used again on purpose.
 
+    Only the flag ``debug_key_reuse`` tells a clone from the key itself.
+
+    Args:
+        key: a key or an array of keys.
+
     Example:
         >>> from numlift.random import key
         >>> bool((key_data(clone(key(3))) == key_data(key(3))).all())
         True
     """
-    check_keys("random.clone", key)
-    return key
+    typed, raw = check_keys("random.clone", key)
+    return key if raw or not config.current().debug_key_reuse else apply(_clone, typed)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import config
 from ..core.dtypes import KeyDType, dtype_short_name, issubdtype
 from ..core.tracing import Value, type_of
 from ..core.types import ArrayType
@@ -22,7 +23,7 @@ from ..errors import (
 from ..sharding.base import Sharding, replica_ids, shard_indices, shard_shape
 from ..sharding.mesh import is_local
 from ..sharding.named import SingleDeviceSharding
-from . import buffers, xla
+from . import buffers, key_marks, xla
 from .guards import guard
 from .placement import Placement, default_placement, local_devices, placement, sharded_type
 
@@ -399,8 +400,12 @@ class Array(Value):
             sharding, committed = SingleDeviceSharding(first), False
         row = placement(type.update(shape=type.shape[1:], sharding=None), sharding, committed)
         words = buffers.to_numpy(self.buffer, where)
+        follow = type.kind == "k" and config.current().debug_key_reuse
         for i in range(type.shape[0]):
-            yield Array(buffers.put(words[i : i + 1].reshape(words.shape[1:]), row), row)
+            made = Array(buffers.put(words[i : i + 1].reshape(words.shape[1:]), row), row)
+            if follow:
+                key_marks.set_identities(made, np.asarray(key_marks.identities(self)[i]))
+            yield made
 
     def __setitem__(self, index: Any, value: Any) -> None:
         text = f"x = x.at[{_index_text(index)}].set({_value_text(value)})"
