@@ -5,19 +5,15 @@ from __future__ import annotations
 import logging
 import threading
 import time
-import warnings
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, suppress
 from typing import Any
 
-import numpy as np
-
 from .. import config, errors
 from ..core.collector import collecting_less
 from ..core.graph import Graph
 from ..core.source import describe
-from ..ops.call import HigherOrder
 from ..ops.placing import fetch_inputs, result_memories
 from ..runtime import buffers, xla
 from ..runtime.array import Array
@@ -26,17 +22,20 @@ from ..runtime.guards import guard
 from ..runtime.memories import check_kind, other_kind
 from ..runtime.placement import (
     Placement,
-    default_sharding,
-    hlo_sharding,
     placement,
     sharded_type,
     sharding_from_hlo,
 )
 from ..sharding.mesh import Mesh
-from ..sharding.named import NamedSharding, SingleDeviceSharding
-from ..sharding.spec import PartitionSpec
 from ..transforms.lower import lower_graph
 from ..transforms.simplify import mark_clean, simplify
+from .program_places import (
+    choose_devices,
+    constraint_mesh,
+    match_donated,
+    result_sharding,
+    target_placement,
+)
 
 _logger = logging.getLogger("numlift")
 
@@ -373,195 +372,103 @@ def lower_for(
     use_context_mesh: bool = True,
 ) -> tuple[str, Plan]:
     """StableHLO text of a graph for arguments at these placements, and the plan to run it."""
-    clean = simplify(graph)
-    placements = [*leading, *arguments]
-    explicit = use_context_mesh or any(t.sharding is not None for t in graph.out_types)
-    context = (config.current().mesh if explicit else None) or constraint_mesh(clean)
-    order, mesh = choose_devices(graph.name, placements, in_shardings, out_shardings, context)
-    asked = constraint_mesh(clean) if mesh is None else None
-    if asked is not None and asked.device_tuple != order:
-        raise errors.DeviceError(
-            errors.explain(
-                graph.name,
-                f"with_sharding_constraint names a mesh of {asked.size} devices, but an argument "
-                f"is committed to {order[0]}",
-                {f"argument {i}": p.type for i, p in enumerate(arguments) if p.committed},
-                try_="nl.device_put(x, NamedSharding(mesh, P())) the arguments first",
-            )
-        )
-    plan = Plan(clean, order, mesh)
-    plan.committed = any(p.committed for p in placements) or mesh is not None
-    used = {a for eq in clean.equations for a in eq.inputs} | set(clean.outputs)
     n = len(leading)
-    kept = [i for i, v in enumerate(clean.inputs) if v in used or (keep_unused and i >= n)]
-    if len(kept) < len(placements):
-        plan.kept = kept
-        clean = mark_clean(
-            Graph([clean.inputs[i] for i in kept], clean.equations, clean.outputs, clean.name)
-        )
     wanted = [None] * n + list(in_shardings or [None] * len(arguments))
-    plan.placements = [placements[i] for i in kept]
-    plan.targets = [target(placements[i], order, mesh, wanted[i]) for i in kept]
-    in_memories = [other_kind(p.sharding) for p in plan.targets]
-    if any(in_memories):
-        clean = mark_clean(fetch_inputs(clean, in_memories))
-    plan.graph = clean
-    left = result_memories(clean)
-    plan.out_shardings = [
-        out_sharding(t, order, mesh, out_shardings[i] if out_shardings else None, left[i])
-        for i, t in enumerate(clean.out_types)
-    ]
-    plan.out_memories = [
-        kind if s is None else other_kind(s)
-        for s, kind in zip(plan.out_shardings, left, strict=True)
-    ]
+    plan = _planned(
+        simplify(graph), [*leading, *arguments], in_shardings, out_shardings, use_context_mesh
+    )
+    kept = _keep_used(plan, range(n, n + len(arguments)) if keep_unused else ())
+    in_memories = _place(plan, kept, wanted, out_shardings)
     gifts: dict[int, int | None] = {
         kept.index(n + i): o for i, o in (in_place or {}).items() if n + i in kept
     }
     given = [kept.index(n + i) for i in donated if n + i in kept]
-    gifts = match_donated(clean, given, gifts, mesh)
+    first = plan.order[0]
     text, module = lower_graph(
-        clean,
-        platform=order[0].client.platform if hasattr(order[0], "client") else "cpu",
-        mesh=mesh if len(order) > 1 else None,
+        plan.graph,
+        platform=first.client.platform if hasattr(first, "client") else "cpu",
+        mesh=plan.mesh if len(plan.order) > 1 else None,
         in_shardings=[p.sharding for p in plan.targets],
         out_shardings=plan.out_shardings,
-        donated=gifts,
+        donated=match_donated(plan.graph, given, gifts, plan.mesh),
         in_memories=in_memories,
         out_memories=plan.out_memories,
     )
     named = dict.fromkeys(filter(None, plan.out_memories)) | module.memory_kinds
     for kind, source in named.items():
-        check_kind("memory", kind, order[0], describe(source) if source is not None else None)
+        check_kind("memory", kind, first, describe(source) if source is not None else None)
     plan.callbacks, plan.located_text = module.callbacks, module.located_text
     return text, plan
 
 
-def choose_devices(
-    name: str,
+def _planned(
+    graph: Graph,
     placements: Sequence[Placement],
     in_shardings: Sequence[Any] | None,
     out_shardings: Sequence[Any] | None,
-    context: Any,
-) -> tuple[tuple[Any, ...], Mesh | None]:
-    """Devices of the program, in order, and the mesh over them if there are several."""
-    asked = [s for s in (*(in_shardings or ()), *(out_shardings or ())) if s is not None]
-    shardings = [p.sharding for p in placements if p.committed] + asked
-    orders = {s.device_order: s for s in shardings}
-    if len(orders) > 1:
-        several = {o: s for o, s in orders.items() if len(o) > 1}
-        singles = {o for o in orders if len(o) == 1}
-        if len(several) != 1 or singles:
-            raise errors.DeviceError(
-                errors.explain(
-                    name,
-                    "arguments are committed to different devices",
-                    {f"argument {i}": (p.type, p.sharding) for i, p in enumerate(placements)},
-                    try_="nl.device_put(x, sharding) all arguments onto the same devices",
-                )
-            )
-        orders = several
-    if orders:
-        order, sharding = next(iter(orders.items()))
-        meshes: list[Any] = [s.mesh for s in shardings if isinstance(s, NamedSharding)]
-        if meshes:
-            return order, meshes[0]
-        if isinstance(context, Mesh) and context.device_tuple == order:
-            return order, context
-        return order, flat_mesh(order) if len(order) > 1 else None
-    if isinstance(context, Mesh):
-        return context.device_tuple, context
-    for p in placements:
-        if config.current().default_device is None or len(p.sharding.device_order) > 1:
-            return p.sharding.device_order, None
-    return default_sharding().device_order, None
+    use_context_mesh: bool,
+) -> Plan:
+    """A plan with the devices, and the placements of all inputs.
 
-
-def constraint_mesh(graph: Graph) -> Mesh | None:
-    """The mesh that a sharding constraint inside the graph names, if any."""
-    for eq in graph.equations:
-        sharding = getattr(eq.op, "sharding", None)
-        if isinstance(sharding, NamedSharding) and isinstance(sharding.mesh, Mesh):
-            return sharding.mesh
-        if isinstance(eq.op, HigherOrder):
-            for inner in eq.op.graphs():
-                found = constraint_mesh(inner)
-                if found is not None:
-                    return found
-    return None
-
-
-def flat_mesh(order: tuple[Any, ...]) -> Mesh:
-    """A mesh for devices that came without one."""
-    return Mesh(np.array(order, dtype=object), ("devices",))
-
-
-def target(have: Placement, order: tuple[Any, ...], mesh: Mesh | None, wanted: Any) -> Placement:
-    """Where an argument must be when the program runs."""
-    if wanted is not None and not isinstance(wanted, NamedSharding):
-        return placement(have.type, wanted, True)
-    if wanted is not None:
-        return placement(sharded_type(have.type, wanted), wanted, True)
-    if mesh is None:
-        if have.sharding.device_order == order:
-            return have
-        return placement(have.type, SingleDeviceSharding(order[0]), have.committed)
-    sharding = have.sharding
-    if isinstance(sharding, NamedSharding) and sharding.mesh is mesh:
-        return have
-    if sharding.device_order == order:
-        ndim = have.type.physical.ndim
-        hlo = hlo_sharding(sharding, ndim)
-        named = sharding_from_hlo(hlo, order, ndim, mesh, sharding.memory_kind)
-        if isinstance(named, NamedSharding):
-            return placement(have.type, named, True)
-    return placement(have.type, NamedSharding(mesh, PartitionSpec()), True)
-
-
-def out_sharding(
-    t: Any, order: tuple[Any, ...], mesh: Mesh | None, wanted: Any, kind: str | None = None
-) -> Any:
-    """Sharding of a result: as asked, as its type says, or None: the compiler's choice.
-
-    `kind` is the memory that the program leaves it in.
+    Raises:
+        DeviceError: the inputs are on other devices than a sharding constraint names.
     """
-    if wanted is not None:
-        return wanted
-    if mesh is None:
-        return SingleDeviceSharding(order[0], memory_kind=kind)
-    if t.sharding is not None and not mesh.auto_axes:
-        return NamedSharding(mesh, t.sharding.spec, memory_kind=kind)
-    if mesh.are_all_axes_explicit:
-        return NamedSharding(
-            mesh, PartitionSpec(), memory_kind=kind
-        )  # what a type without sharding says
-    return None
-
-
-def match_donated(
-    graph: Graph, donated: Sequence[int], fixed: Mapping[int, int | None], mesh: Mesh | None
-) -> dict[int, int | None]:
-    """Which output takes over the memory of which donated input; of some this is fixed."""
-    free = [o for o in range(len(graph.outputs)) if o not in fixed.values()]
-    found: dict[int, int | None] = {i: o if mesh is None else None for i, o in fixed.items()}
-    unused = []
-    for i in donated:
-        t = graph.inputs[i].type
-        for o in free:
-            u = graph.out_types[o]
-            if u.shape == t.shape and u.dtype == t.dtype:
-                free.remove(o)
-                found[i] = o if mesh is None else None
-                break
-        else:
-            unused.append(t)
-    if unused:
-        warnings.warn(
-            f"{graph.name}: donated buffers were not usable, because no result has the type "
-            f"{', '.join(map(str, unused))}",
-            stacklevel=errors.user_depth(),
+    explicit = use_context_mesh or any(t.sharding is not None for t in graph.out_types)
+    inside = constraint_mesh(graph)
+    context = (config.current().mesh if explicit else None) or inside
+    order, mesh = choose_devices(graph.name, placements, in_shardings, out_shardings, context)
+    if mesh is None and inside is not None and inside.device_tuple != order:
+        raise errors.DeviceError(
+            errors.explain(
+                graph.name,
+                f"with_sharding_constraint names a mesh of {inside.size} devices, but an argument "
+                f"is committed to {order[0]}",
+                {f"argument {i}": p.type for i, p in enumerate(placements) if p.committed},
+                try_="nl.device_put(x, NamedSharding(mesh, P())) the arguments first",
+            )
         )
-    return found
+    plan = Plan(graph, order, mesh)
+    plan.placements = list(placements)
+    plan.committed = any(p.committed for p in placements) or mesh is not None
+    return plan
+
+
+def _keep_used(plan: Plan, always: Sequence[int]) -> list[int]:
+    """Drop inputs that the graph does not use, except those to be kept `always`."""
+    graph = plan.graph
+    used = {a for eq in graph.equations for a in eq.inputs} | set(graph.outputs)
+    kept = [i for i, v in enumerate(graph.inputs) if v in used or i in always]
+    if len(kept) < len(plan.placements):
+        plan.kept = kept
+        plan.placements = [plan.placements[i] for i in kept]
+        plan.graph = mark_clean(
+            Graph([graph.inputs[i] for i in kept], graph.equations, graph.outputs, graph.name)
+        )
+    return kept
+
+
+def _place(
+    plan: Plan, kept: Sequence[int], wanted: Sequence[Any], out_shardings: Sequence[Any] | None
+) -> list[str | None]:
+    """Decide where inputs and results lie; the memory of each input, None for the device's own."""
+    order, mesh = plan.order, plan.mesh
+    plan.targets = [
+        target_placement(p, order, mesh, wanted[i])
+        for p, i in zip(plan.placements, kept, strict=True)
+    ]
+    in_memories = [other_kind(p.sharding) for p in plan.targets]
+    if any(in_memories):
+        plan.graph = mark_clean(fetch_inputs(plan.graph, in_memories))
+    left = result_memories(plan.graph)
+    plan.out_shardings = [
+        result_sharding(t, order, mesh, out_shardings[i] if out_shardings else None, left[i])
+        for i, t in enumerate(plan.graph.out_types)
+    ]
+    plan.out_memories = [
+        kind if s is None else other_kind(s)
+        for s, kind in zip(plan.out_shardings, left, strict=True)
+    ]
+    return in_memories
 
 
 def clear_executables() -> None:

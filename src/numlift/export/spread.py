@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from .. import errors
-from ..api.program import choose_devices, constraint_mesh
+from ..api.program_places import choose_devices, constraint_mesh
 from ..config import current as current_flags
 from ..core.graph import Graph
 from ..core.types import ArrayType

@@ -73,6 +73,15 @@ def _each(op: Collective, x: Any) -> Any:
 def axis_size(axis_name: Any) -> int:
     """Number of positions along a named axis (the product, for several names).
 
+    Args:
+        axis_name: name of an axis in scope, or a tuple of names.
+
+    Returns:
+        An int, known while tracing.
+
+    Raises:
+        UnboundAxisError: no such axis.
+
     Example:
         >>> import numlift as nl
         >>> import numlift.numpy as np
@@ -88,7 +97,23 @@ def _total(names: tuple[Any, ...]) -> int:
 
 
 def axis_index(axis_name: Any) -> Any:
-    """Position along a named axis, int32; row-major over several names."""
+    """Position along a named axis, int32; row-major over several names.
+
+    Args:
+        axis_name: name of an axis in scope, or a tuple of names.
+
+    Returns:
+        A scalar, which differs between the positions.
+
+    Raises:
+        UnboundAxisError: no such axis.
+
+    Example:
+        >>> import numlift as nl
+        >>> import numlift.numpy as np
+        >>> print(nl.vmap(lambda x: x + nl.lax.axis_index("i"), axis_name="i")(np.zeros(3)))
+        [0. 1. 2.]
+    """
     known = named_axes()
     total: Any = None
     for n in _names("axis_index", axis_name):
@@ -102,6 +127,17 @@ def axis_index(axis_name: Any) -> Any:
 
 def psum(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
     """Sum over a named axis (or several); for a Python number, the number times the size.
+
+    Args:
+        x: pytree of arrays.
+        axis_name: name of an axis in scope, or a tuple of names.
+        axis_index_groups: must be None.
+
+    Returns:
+        The pytree, with the same values at all positions.
+
+    Raises:
+        UnboundAxisError: no such axis.
 
     Example:
         >>> import numlift as nl
@@ -124,7 +160,25 @@ def psum(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
 
 
 def pmean(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
-    """Mean over a named axis."""
+    """Mean over a named axis; integers become float32.
+
+    Args:
+        x: pytree of arrays.
+        axis_name: name of an axis in scope, or a tuple of names.
+        axis_index_groups: must be None.
+
+    Returns:
+        The pytree, with the same values at all positions.
+
+    Raises:
+        UnboundAxisError: no such axis.
+
+    Example:
+        >>> import numlift as nl
+        >>> import numlift.numpy as np
+        >>> print(nl.vmap(lambda x: x - nl.lax.pmean(x, "i"), axis_name="i")(np.array([1.0, 3.0])))
+        [-1.  1.]
+    """
     size = _total(_names("pmean", axis_name))
 
     def mean(total: Any) -> Any:
@@ -139,13 +193,49 @@ def pmean(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
 
 
 def pmax(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
-    """Maximum over a named axis. Equal values share the derivative equally (JAX has none)."""
+    """Maximum over a named axis. Equal values share the derivative equally (JAX has none).
+
+    Args:
+        x: pytree of arrays.
+        axis_name: name of an axis in scope, or a tuple of names.
+        axis_index_groups: must be None.
+
+    Returns:
+        The pytree, with the same values at all positions.
+
+    Raises:
+        UnboundAxisError: no such axis.
+
+    Example:
+        >>> import numlift as nl
+        >>> import numlift.numpy as np
+        >>> print(nl.vmap(lambda x: nl.lax.pmax(x, "i"), axis_name="i")(np.array([1.0, 3.0])))
+        [3. 3.]
+    """
     _no_groups("pmax", axis_index_groups)
     return _each(Pmax.of(_names("pmax", axis_name)), x)
 
 
 def pmin(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
-    """Minimum over a named axis. Equal values share the derivative equally (JAX has none)."""
+    """Minimum over a named axis. Equal values share the derivative equally (JAX has none).
+
+    Args:
+        x: pytree of arrays.
+        axis_name: name of an axis in scope, or a tuple of names.
+        axis_index_groups: must be None.
+
+    Returns:
+        The pytree, with the same values at all positions.
+
+    Raises:
+        UnboundAxisError: no such axis.
+
+    Example:
+        >>> import numlift as nl
+        >>> import numlift.numpy as np
+        >>> print(nl.vmap(lambda x: nl.lax.pmin(x, "i"), axis_name="i")(np.array([1.0, 3.0])))
+        [1. 1.]
+    """
     _no_groups("pmin", axis_index_groups)
     return _each(Pmin.of(_names("pmin", axis_name)), x)
 
@@ -191,7 +281,27 @@ def all_gather(
 ) -> Any:
     """The values at all positions of a named axis, stacked (or concatenated if `tiled`).
 
-    `to` is how the result is marked, see `pcast`: without effect here.
+    Args:
+        x: pytree of arrays.
+        axis_name: name of an axis in scope.
+        axis_index_groups: must be None.
+        axis: the new axis, or the one along which values are concatenated.
+        tiled: concatenate instead of stacking.
+        to: how the result is marked, see `pcast`: without effect here.
+
+    Returns:
+        The pytree, with the same values at all positions.
+
+    Raises:
+        UnboundAxisError: no such axis.
+        AxisError: `axis` is out of range.
+
+    Example:
+        >>> import numlift as nl
+        >>> import numlift.numpy as np
+        >>> print(nl.vmap(lambda x: nl.lax.all_gather(x, "i"), axis_name="i")(np.arange(2)))
+        [[0 1]
+         [0 1]]
     """
     _no_groups("all_gather", axis_index_groups)
     name, size = _one("all_gather", axis_name)
@@ -212,7 +322,30 @@ def psum_scatter(
     axis_index_groups: Any = None,
     tiled: bool = False,
 ) -> Any:
-    """Sum over a named axis, of which each position keeps its part along scatter_dimension."""
+    """Sum over a named axis, of which each position keeps its part along scatter_dimension.
+
+    Args:
+        x: pytree of arrays.
+        axis_name: name of an axis in scope.
+        scatter_dimension: the axis of `x` that is split over the positions.
+        axis_index_groups: must be None.
+        tiled: each position keeps a block of that axis; without it the axis has the size of the
+            named one, and is gone in the result.
+
+    Returns:
+        The pytree of parts.
+
+    Raises:
+        UnboundAxisError: no such axis.
+        ShapeError: the axis cannot be split.
+
+    Example:
+        >>> import numlift as nl
+        >>> import numlift.numpy as np
+        >>> x = np.array([[1, 2], [3, 4]])
+        >>> print(nl.vmap(lambda row: nl.lax.psum_scatter(row, "i"), axis_name="i")(x))
+        [4 6]
+    """
     _no_groups("psum_scatter", axis_index_groups)
     name, size = _one("psum_scatter", axis_name)
 
@@ -227,6 +360,18 @@ def psum_scatter(
 
 def ppermute(x: Any, axis_name: Any, perm: Sequence[tuple[int, int]]) -> Any:
     """Send values along a named axis by (source, destination) pairs; the others get zeros.
+
+    Args:
+        x: pytree of arrays.
+        axis_name: name of an axis in scope.
+        perm: pairs of positions; no source and no destination twice.
+
+    Returns:
+        The pytree of what was received.
+
+    Raises:
+        UnboundAxisError: no such axis.
+        ValueArgumentError: a position is out of range, or there twice.
 
     Example:
         >>> import numlift as nl
@@ -261,7 +406,27 @@ def ppermute(x: Any, axis_name: Any, perm: Sequence[tuple[int, int]]) -> Any:
 
 
 def pshuffle(x: Any, axis_name: Any, perm: Sequence[int]) -> Any:
-    """Position i gets the value of position perm[i]."""
+    """Position i gets the value of position perm[i].
+
+    Args:
+        x: pytree of arrays.
+        axis_name: name of an axis in scope.
+        perm: a permutation of the positions.
+
+    Returns:
+        The pytree of what was received.
+
+    Raises:
+        UnboundAxisError: no such axis.
+        ValueArgumentError: no permutation.
+
+    Example:
+        >>> import numlift as nl
+        >>> import numlift.numpy as np
+        >>> f = lambda x: nl.lax.pshuffle(x, "i", [2, 0, 1])
+        >>> print(nl.vmap(f, axis_name="i")(np.arange(3)))
+        [2 0 1]
+    """
     _, size = _one("pshuffle", axis_name)
     if sorted(perm) != list(range(size)):
         raise errors.ValueArgumentError(
@@ -273,7 +438,29 @@ def pshuffle(x: Any, axis_name: Any, perm: Sequence[int]) -> Any:
 
 
 def pswapaxes(x: Any, axis_name: Any, axis: int, *, axis_index_groups: Any = None) -> Any:
-    """Swap a named axis with an axis of the array."""
+    """Swap a named axis with an axis of the array.
+
+    Args:
+        x: pytree of arrays.
+        axis_name: name of an axis in scope.
+        axis: an axis of `x` with the size of the named one.
+        axis_index_groups: must be None.
+
+    Returns:
+        The pytree with the axes swapped.
+
+    Raises:
+        UnboundAxisError: no such axis.
+        ShapeError: the sizes differ.
+
+    Example:
+        >>> import numlift as nl
+        >>> import numlift.numpy as np
+        >>> x = np.array([[1, 2], [3, 4]])
+        >>> print(nl.vmap(lambda row: nl.lax.pswapaxes(row, "i", 0), axis_name="i")(x))
+        [[1 3]
+         [2 4]]
+    """
     return _exchange("pswapaxes", x, axis_name, axis, axis, axis_index_groups, False)
 
 
@@ -286,7 +473,33 @@ def all_to_all(
     axis_index_groups: Any = None,
     tiled: bool = False,
 ) -> Any:
-    """Split along `split_axis`, exchange over the named axis, join along `concat_axis`."""
+    """Split along `split_axis`, exchange over the named axis, join along `concat_axis`.
+
+    Args:
+        x: pytree of arrays.
+        axis_name: name of an axis in scope.
+        split_axis: part i of this axis goes to position i.
+        concat_axis: the parts that arrive are joined along this axis, in the order of positions.
+        axis_index_groups: must be None.
+        tiled: parts are blocks that are concatenated. Without it `split_axis` has the size of the
+            named axis and goes away, and `concat_axis` is new.
+
+    Returns:
+        The pytree of what was received.
+
+    Raises:
+        UnboundAxisError: no such axis.
+        ShapeError: the axis cannot be split.
+
+    Example:
+        >>> import numlift as nl
+        >>> import numlift.numpy as np
+        >>> x = np.arange(8).reshape(2, 4)
+        >>> f = lambda row: nl.lax.all_to_all(row, "i", 0, 0, tiled=True)
+        >>> print(nl.vmap(f, axis_name="i")(x))
+        [[0 1 4 5]
+         [2 3 6 7]]
+    """
     return _exchange("all_to_all", x, axis_name, split_axis, concat_axis, axis_index_groups, tiled)
 
 
@@ -313,7 +526,26 @@ def _exchange(
 
 
 def pbroadcast(x: Any, axis_name: Any, source: int) -> Any:
-    """The value at position `source` of a named axis, everywhere."""
+    """The value at position `source` of a named axis, everywhere.
+
+    Args:
+        x: pytree of arrays.
+        axis_name: name of an axis in scope.
+        source: a position.
+
+    Returns:
+        The pytree, with the same values at all positions.
+
+    Raises:
+        UnboundAxisError: no such axis.
+        ValueArgumentError: no such position.
+
+    Example:
+        >>> import numlift as nl
+        >>> import numlift.numpy as np
+        >>> print(nl.vmap(lambda x: nl.lax.pbroadcast(x, "i", 1), axis_name="i")(np.arange(3)))
+        [1 1 1]
+    """
     _, size = _one("pbroadcast", axis_name)
     if not 0 <= source < size:
         raise errors.ValueArgumentError(
@@ -324,7 +556,7 @@ def pbroadcast(x: Any, axis_name: Any, source: int) -> Any:
         here = apply(eq, axis_index(axis_name), np.int32(source))
         t = type_of(leaf)
         kept = apply(select, here, t.dtype.type(0), leaf)
-        return psum(kept, axis_name)
+        return convert(psum(kept, axis_name), t.dtype, t.weak_type)  # sums of bools are int32
 
     return tree_map(one, x)
 
@@ -338,7 +570,8 @@ def pcast(x: Any, axis_name: Any, *, to: str) -> Any:
         to: ``"varying"``, ``"reduced"`` or ``"unreduced"``.
 
     Raises:
-        UnboundAxisError: no such axis.  ValueArgumentError: another word.
+        UnboundAxisError: no such axis.
+        ValueArgumentError: another word.
 
     Example:
         >>> import numlift as nl
