@@ -19,7 +19,7 @@ from ..numpy.creation import convert_to
 from ..numpy.protocols import array_function, array_ufunc
 from ..tree import tree_map
 from . import in_place, views
-from .writable import ATTRIBUTES, Writable, describe, has_traced, is_writable, plain, wrap
+from .writable import ATTRIBUTES, Writable, describe, fitting, has_traced, is_writable, plain, wrap
 
 
 def run(theirs: Callable[..., Any], ours: Callable[..., Any], args: Any, kwargs: Any) -> Any:
@@ -48,6 +48,8 @@ def call(
     found = run(theirs, ours, plain(tuple(args)), plain(kwargs))
     if has_traced(found):
         found = _strong(found)
+    if name == "broadcast_arrays":
+        return views.broadcast(found, args)
     if args and is_writable(args[0]):
         return views.joined(name, partial(run, theirs, ours), found, args, kwargs)
     is_known = name not in views.REORDERED and views.are_ordered(args)
@@ -72,11 +74,12 @@ def _ufunc(self: Writable, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs:
     targets = () if out is None else out
     if any(map(is_writable, targets)):
         mask = plain(kwargs.pop("where", True))
+        casting = kwargs.get("casting", "same_kind")
         found = _ufunc(self, ufunc, method, *inputs, **kwargs)
         results = found if isinstance(found, tuple) else (found,)
         for target, result in zip(targets, results, strict=True):
             if target is not None:
-                value = plain(result)
+                value = _cast(plain(result), target, casting)
                 target.assign(value if mask is True else _chosen(mask, value, plain(target)))
         return out if len(results) > 1 else out[0]
     if out is not None:
@@ -86,6 +89,21 @@ def _ufunc(self: Writable, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs:
         found = _strong(array_ufunc(None, ufunc, method, *args, **options))
         return _wrapped(found, views.layout_of_result(inputs))
     return tree_map(wrap, getattr(ufunc, method)(*args, **options))
+
+
+def _cast(value: Any, out: Any, casting: Any) -> Any:
+    """A result for ``out=``, which takes dtypes of its kind only."""
+    kept = plain(out)
+    if not np.can_cast(np.result_type(value), kept.dtype, casting):
+        raise errors.DTypeError(
+            errors.explain(
+                "lift",
+                f"a result of dtype {value.dtype} cannot be written into out= of {kept.dtype}",
+                {"out": describe(kept), "result": describe(value)},
+                try_="out= with the dtype of the result, or a[...] = result, which casts",
+            )
+        )
+    return value
 
 
 def _chosen(mask: Any, new: Any, old: Any) -> Any:
@@ -134,6 +152,9 @@ def _method(x: Writable, name: str, *args: Any, **kwargs: Any) -> Any:
 # ---- operators -------------------------------------------------------------------------------
 
 
+_COMPARING = (operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge)
+
+
 def _operand(mine: Any, other: Any) -> Any:
     """The other operand; lists are arrays to NumPy."""
     other = plain(other)
@@ -143,12 +164,16 @@ def _operand(mine: Any, other: Any) -> Any:
 
 
 def _binary(op: Callable[[Any, Any], Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    checked = (lambda x, dtype: x) if op in _COMPARING else fitting
+
     def forward(self: Writable, other: Any) -> Any:
         mine = self.read()
+        other = checked(other, mine.dtype)
         return _wrapped(op(mine, _operand(mine, other)), views.layout_of_result((self, other)))
 
     def reflected(self: Writable, other: Any) -> Any:
         mine = self.read()
+        other = checked(other, mine.dtype)
         return _wrapped(op(_operand(mine, other), mine), views.layout_of_result((self, other)))
 
     return forward, reflected
@@ -159,7 +184,7 @@ def _in_place_operator(
 ) -> Callable[[Writable, Any], Writable]:
     def changed(self: Writable, other: Any) -> Writable:
         mine = self.read()
-        other = _operand(mine, other)
+        other = _operand(mine, fitting(other, mine.dtype))
         if isinstance(mine, np.ndarray) and not has_traced(other) and self._read_only is None:
             native(mine, other)
             return self

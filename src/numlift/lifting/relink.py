@@ -8,7 +8,9 @@ name or from a closure are copied as well.
 
 from __future__ import annotations
 
+import dis
 import functools
+import math
 import sysconfig
 from collections.abc import Callable
 from types import CellType, CodeType, FunctionType, MethodType, ModuleType
@@ -20,6 +22,7 @@ from .. import numpy as nlnp
 from ..core.tracing import Value
 from ..errors import is_internal
 from ..tree import tree_map
+from .builtins import ARRAY_CLASS, BUILTINS, MATH, MATH_FUNCTIONS
 from .calls import call, ours_for
 from .writable import Writable, is_writable, plain
 
@@ -75,7 +78,7 @@ class _ArrayClass(type):
         return not x.is_scalar() if type(x) is Writable else isinstance(x, np.ndarray)
 
     def __subclasscheck__(cls, kind: type) -> bool:
-        return kind is Writable or issubclass(kind, np.ndarray)
+        return kind is Writable or kind is ndarray or issubclass(kind, np.ndarray)
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         return Writable(np.ndarray(*args, **kwargs))
@@ -86,6 +89,9 @@ class _ArrayClass(type):
 
 class ndarray(metaclass=_ArrayClass):
     """Stands for `numpy.ndarray`."""
+
+
+ARRAY_CLASS[np.ndarray] = ndarray
 
 
 class _TracedNumPy(ModuleType):
@@ -102,12 +108,13 @@ class _TracedNumPy(ModuleType):
         return made
 
 
-_SUBMODULES: dict[int, Any] = {}
-for _module in (np, np.linalg, np.fft):
+_SUBMODULES: dict[int, Any] = {id(math): MATH}
+_STRIDES = np.lib.stride_tricks
+for _module in (np, np.linalg, np.fft, np.lib, _STRIDES):
     _SUBMODULES[id(_module)] = _TracedNumPy(_module)
 _PUBLIC = {
     id(f)
-    for m in (np, np.linalg, np.fft)
+    for m in (np, np.linalg, np.fft, _STRIDES)
     for name, f in vars(m).items()
     if callable(f) and str(getattr(f, "__module__", "")).startswith("numpy") and name[0] != "_"
 } | {id(np.vectorize), id(np.ndarray)}
@@ -118,6 +125,8 @@ def _changed_function(x: Any) -> Any:
         return nlnp.vectorize
     if x is np.ndarray:
         return ndarray
+    if id(x) in MATH_FUNCTIONS:
+        return MATH_FUNCTIONS[id(x)]
     if id(x) not in _PUBLIC or isinstance(x, (type, np.ufunc)):
         return x  # ufuncs ask their arguments
     return _function(x.__name__, x)
@@ -150,7 +159,7 @@ def relink(fun: Any) -> Any:
     """
     relinker = _Relinker()
     made = relinker.changed(fun)
-    return made if _is_transformation(fun) else entered(made)
+    return relinker.assigning(made if _is_transformation(fun) else entered(made))
 
 
 def _is_transformation(fun: Any) -> bool:
@@ -185,9 +194,26 @@ def _names(code: CodeType) -> set[str]:
     return found
 
 
+_STORE = dis.opmap["STORE_GLOBAL"]
+
+
+def _assigned(code: CodeType) -> set[str]:
+    """Global names that a code object assigns."""
+    found = set()
+    if _STORE in code.co_code[::2]:
+        found = {x.argval for x in dis.get_instructions(code) if x.opcode == _STORE}
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            found |= _assigned(constant)
+    return found
+
+
 class _Relinker:
     def __init__(self) -> None:
         self.made: dict[int, Any] = {}
+        self.cells: dict[int, CellType] = {}
+        self.spaces: dict[int, tuple[dict[str, Any], dict[str, Any], set[str]]] = {}
+        self.stored: list[tuple[dict[str, Any], dict[str, Any], str]] = []
 
     def changed(self, x: Any) -> Any:
         """What stands in the place of `x`: `x` itself if nothing needs to change."""
@@ -200,7 +226,26 @@ class _Relinker:
             return functools.partial(self.changed(x.func), *x.args, **x.keywords)
         if isinstance(x, ModuleType):
             return _SUBMODULES.get(id(x), x)
+        if type(x) is np.ndarray and x.dtype.kind in "biufc":
+            return Writable(x, read_only="an array that is defined outside of the function")
         return _changed_function(x) if callable(x) else x
+
+    def assigning(self, fun: Callable[..., Any]) -> Callable[..., Any]:
+        """`fun`, whose assignments to global names reach their modules."""
+        if not self.stored:
+            return fun
+
+        @functools.wraps(fun)
+        def function(*args: Any, **kwargs: Any) -> Any:
+            before = [names.get(name) for names, _, name in self.stored]
+            try:
+                return fun(*args, **kwargs)
+            finally:
+                for (names, module, name), old in zip(self.stored, before, strict=True):
+                    if names.get(name) is not old:
+                        module[name] = plain(names[name])
+
+        return function
 
     def _function(self, fun: FunctionType) -> Any:
         code = fun.__code__
@@ -209,25 +254,65 @@ class _Relinker:
             return fun
         if internal and not fun.__closure__:
             return fun
-        names = fun.__globals__ if internal else dict(fun.__globals__)
-        cells = tuple(CellType() for _ in fun.__closure__ or ())
+        names = fun.__globals__ if internal else self._names(fun.__globals__)
+        cells = tuple(self._cell(cell, internal) for cell in fun.__closure__ or ())
         made = FunctionType(code, names, fun.__name__, fun.__defaults__, cells)
-        self.made[id(fun)] = made
+        self.made[id(fun)] = self.made[id(made)] = made
         functools.update_wrapper(made, fun)
         made.__kwdefaults__ = fun.__kwdefaults__
         for cell, old in zip(cells, fun.__closure__ or (), strict=True):
-            try:
-                content = old.cell_contents
-            except ValueError:  # a name that is not bound yet
-                continue
-            cell.cell_contents = self._in_closure(content, internal)
+            self._fill(cell, old, internal)
         if not internal:
-            for name in _names(code):
-                if name in names:
-                    names[name] = self.changed(names[name])
+            self._link(code, fun.__globals__)
+            if fun.__defaults__:
+                made.__defaults__ = tuple(map(self._default, fun.__defaults__))
         return made
 
+    def _default(self, x: Any) -> Any:
+        return self.changed(x) if callable(x) or type(x) is np.ndarray else x
+
+    def _names(self, module: dict[str, Any]) -> dict[str, Any]:
+        """The copy of a module's names that all functions of the module share."""
+        if id(module) not in self.spaces:
+            self.spaces[id(module)] = (dict(module), module, set())
+        return self.spaces[id(module)][0]
+
+    def _link(self, code: CodeType, module: dict[str, Any]) -> None:
+        names, _, done = self.spaces[id(module)]
+        for name in _names(code) - done:
+            done.add(name)
+            if name in names:
+                names[name] = self.changed(names[name])
+            elif name in BUILTINS:
+                names[name] = BUILTINS[name]
+        self.stored += [(names, module, name) for name in _assigned(code)]
+
+    def _cell(self, old: CellType, internal: bool) -> CellType:
+        """A cell for the changed content; the cell itself if nothing changes, for `nonlocal`."""
+        try:
+            content = old.cell_contents
+        except ValueError:  # a name that is not bound yet
+            return old
+        changes = callable(content) or isinstance(content, (ModuleType, np.ndarray))
+        if internal:
+            return CellType()
+        return self.cells.setdefault(id(old), CellType()) if changes else old
+
+    def _fill(self, cell: CellType, old: CellType, internal: bool) -> None:
+        if cell is old:
+            return
+        try:
+            cell.cell_contents  # noqa: B018  (filled by another function of the same scope)
+        except ValueError:
+            try:
+                content = old.cell_contents
+            except ValueError:
+                return
+            cell.cell_contents = self._in_closure(content, internal)
+
     def _in_closure(self, content: Any, internal: bool) -> Any:
+        if internal and isinstance(content, np.ndarray):
+            return content
         made = self.changed(content)
         if internal and made is not content and not _is_transformation(content):
             return entered(made)

@@ -131,6 +131,36 @@ def layout_of_result(args: Any) -> Any:
     return others[0].layout() if len(many) == 1 else None
 
 
+def linked(x: Any, args: Any) -> Any:
+    """One of several results: whoever shares its memory is known for NumPy's arrays only."""
+    if isinstance(x, np.ndarray):
+        for owner in _arrays(args):
+            value = owner.read()
+            if isinstance(value, np.ndarray) and np.may_share_memory(x, value):
+                return Writable(x, owner)
+    return wrap(x)
+
+
+def broadcast(found: Any, args: Any) -> Any:
+    """The results of `numpy.broadcast_arrays`: views of the arguments, only to be read."""
+
+    def one(part: Any, owner: Any) -> Any:
+        if type(owner) is not Writable:
+            return wrap(part)
+        shape = np.shape(part)
+        if shape == np.shape(owner.read()):
+            return owner
+        return Writable(
+            part,
+            owner,
+            lambda x: (
+                nlnp.broadcast_to(x, shape) if isinstance(x, Value) else np.broadcast_to(x, shape)
+            ),
+        )
+
+    return tuple(map(one, found, args))
+
+
 def joined(name: str, run: Callable[[Any, Any], Any], found: Any, args: Any, kwargs: Any) -> Any:
     """The result of a function whose first argument is writable: a view of it, or a new array."""
     owner: Writable = args[0]
@@ -144,7 +174,7 @@ def joined(name: str, run: Callable[[Any, Any], Any], found: Any, args: Any, kwa
             getters = [lambda x, i=i: get(x)[i] for i in range(len(found))]
             parts = zip(found, getters, strict=True)
             return [Writable(part, owner, one, _scattered(one)) for part, one in parts]
-        return tree_map(wrap, found)
+        return tree_map(lambda x: linked(x, args), found)
     if isinstance(found, Value) and not isinstance(value, np.ndarray):
         return _of_traced(name, owner, found, get, rest, options)
     if options.get("copy") or (

@@ -160,8 +160,15 @@ class Writable:
         mask = traced_mask(index, self.read())
         if mask is not None:
             return selected(self.read(), mask)
-        whole = self.read()
-        value = (nlnp.asarray(whole) if has_traced(index) else whole)[index]
+        whole: Any = self.read()
+        _check_places(whole, index)
+        is_traced = has_traced(index)
+
+        def part(whole: Any) -> Any:
+            source: Any = nlnp.asarray(whole) if is_traced else whole
+            return source[index]
+
+        value = part(whole)
         if not np.ndim(value) and not _has_ellipsis(index):
             return wrap(value)
         if not is_basic(asked):
@@ -170,13 +177,9 @@ class Writable:
         return Writable(
             value,
             self,
-            lambda whole: (
-                (whole if isinstance(whole, Value) else nlnp.asarray(whole))[index]
-                if has_traced(index)
-                else whole[index]
-            ),
-            lambda whole, part: put(whole, index, part),
-            layout=_row(self.layout(), index) if has_traced(index) else None,
+            part,
+            lambda whole, new: put(whole, index, new),
+            layout=_row(self.layout(), index) if is_traced else None,
         )
 
     def __setitem__(self, index: Any, new: Any) -> None:
@@ -194,6 +197,7 @@ class Writable:
                 self.write(whole)  # raises
             whole[index] = new
             return
+        _check_places(whole, index)
         self.write(put(whole, index, new))
 
     def is_scalar(self) -> bool:
@@ -243,6 +247,13 @@ class Writable:
 
     def __index__(self) -> int:
         return self.read().__index__()
+
+    def __round__(self, ndigits: int | None = None) -> Any:
+        value = self.read()
+        if not isinstance(value, Value):
+            return round(value) if ndigits is None else round(value, ndigits)
+        found = nlnp.round(value, ndigits or 0)
+        return wrap(found.astype(int) if ndigits is None else found)
 
     def __repr__(self) -> str:
         return repr(self.read())
@@ -310,8 +321,9 @@ def wrap(x: Any, layout: Any = True, array: bool = False) -> Any:
         rank = x.type.ndim
         scalar = not rank and not array
         if isinstance(layout, np.ndarray):
-            is_same = layout.shape == x.type.shape and isinstance(x.dtype, np.dtype)
-            layout = np.zeros_like(layout, x.dtype) if is_same else None
+            dtype = x.type.dtype
+            is_same = layout.shape == x.type.shape and isinstance(dtype, np.dtype)
+            layout = np.zeros_like(layout, dtype) if is_same else None
         return Writable(x, scalar=scalar, layout=True if rank < 2 else layout)
     return Writable(x) if isinstance(x, np.ndarray) else x
 
@@ -375,9 +387,24 @@ def _has_ellipsis(index: Any) -> bool:
     return any(x is ... for x in (index if type(index) is tuple else (index,)))
 
 
+def _check_places(whole: Any, index: Any) -> None:
+    """NumPy's IndexError for known places that a traced array does not have."""
+    if isinstance(whole, Value) and not has_traced(index):
+        shape = whole.type.shape
+        np.ndarray(shape, bool, b"\0", strides=(0,) * len(shape))[index]
+
+
+def fitting(x: Any, dtype: Any) -> Any:
+    """NumPy's OverflowError for a Python integer that the dtype of an array cannot hold."""
+    if type(x) is int and isinstance(dtype, np.dtype) and dtype.kind in "iu":
+        dtype.type(x)
+    return x
+
+
 def put(whole: Any, index: Any, new: Any) -> Any:
     """`whole` with new elements at `index`, cast to its dtype as NumPy's assignment does."""
     whole = nlnp.asarray(whole)
+    fitting(new, whole.dtype)
     new = nlnp.asarray(new)
     if new.dtype != whole.dtype:
         if not np.can_cast(new.dtype, whole.dtype, "unsafe") or (
