@@ -25,6 +25,7 @@ __all__ = [
     "DeletedBufferError",
     "DeviceError",
     "DonationError",
+    "ExecutionError",
     "GradError",
     "GraphVerifyError",
     "ImmutableArrayError",
@@ -32,9 +33,12 @@ __all__ = [
     "IndexingError",
     "IntegerOverflowError",
     "InternalError",
+    "JaxRuntimeError",
     "KeyReuseError",
     "NonConcreteBooleanIndexError",
+    "NotElementwiseError",
     "NumliftError",
+    "OutOfMemoryError",
     "RefError",
     "ShapeError",
     "ShardingError",
@@ -141,6 +145,10 @@ class UnexpectedTracerError(NumliftError, TypeError):
     """A traced value leaked out of the function that was being traced."""
 
 
+class NotElementwiseError(NumliftError, RuntimeError):
+    """A fold with a function of whole axes, such as ``np.matmul.reduce``."""
+
+
 class KeyReuseError(NumliftError, RuntimeError):
     """A random key was consumed twice while `debug_key_reuse` is on."""
 
@@ -163,6 +171,18 @@ class DeviceError(NumliftError, RuntimeError):
 
 class CompileError(NumliftError, RuntimeError):
     """XLA refused a program that Numlift built."""
+
+
+class ExecutionError(NumliftError, RuntimeError):
+    """A program or transfer failed while it ran. The exception of XLA is its ``__cause__``."""
+
+
+class OutOfMemoryError(ExecutionError, MemoryError):
+    """Memory of a device or of the host ran out."""
+
+
+JaxRuntimeError = ExecutionError
+"""The name that JAX has for failures of running programs."""
 
 
 class ImmutableArrayError(NumliftError, TypeError):

@@ -233,8 +233,7 @@ def test_options_of_ufuncs() -> None:
     assert np.add(nlnp.asarray(X), 1, dtype=np.int32, casting="unsafe").dtype == np.int32
     with pytest.raises(errors.ArgumentError, match="where= without out="):
         np.sin(x, where=np.ones((2, 3), bool))
-    with pytest.raises(errors.ArgumentError, match="signature"):
-        np.add(x, x, signature="ff->f")
+    assert np.add(x, x, signature="ff->f").dtype == np.float32
 
 
 class Foreign:

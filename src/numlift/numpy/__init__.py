@@ -7,12 +7,15 @@ from __future__ import annotations
 from . import (
     arithmetic,
     choosing,
+    conversions,
     creation,
     cumulative,
     diagonals,
     differences,
+    dtype_names,
     dtypes_api,
     elementwise,
+    emath,
     fft,
     files,
     fitting,
@@ -23,6 +26,7 @@ from . import (
     index_tricks,
     inserting,
     interpolation,
+    iteration,
     joining,
     linalg,
     logic,
@@ -42,18 +46,19 @@ from . import (
     sets,
     sorting,
     taking,
+    text,
     ufuncs,
+    universal,
 )
 from . import methods as _methods
 from .array_api import API_VERSION as __array_api_version__
 from .array_api import array_namespace_info as __array_namespace_info__
-from .arithmetic import (
-    add, arctan2, atan2, copysign, divide, divmod, floor_divide, fmax, fmin, fmod, heaviside,
-    hypot, ldexp, logaddexp, logaddexp2, maximum, minimum, mod, multiply, nextafter, remainder,
-    subtract, true_divide,
-)
 from .choosing import (
     choose, packbits, place, unpackbits,
+)
+from .conversions import (
+    asanyarray, asarray_chkfinite, ascontiguousarray, asfortranarray, isfortran, may_share_memory,
+    require, shares_memory,
 )
 from .creation import (
     array, asarray, astype, copy, empty, empty_like, full, full_like, ones, ones_like, zeros,
@@ -70,35 +75,35 @@ from .diagonals import (
 from .differences import (
     convolve, correlate, diff, ediff1d, gradient, trapezoid,
 )
+from .dtype_names import (
+    False_, ScalarType, True_, byte, common_type, exceptions, half, intc, intp, little_endian,
+    long, longlong, min_scalar_type, mintypecode, short, typecodes, ubyte, uintc, uintp, ulong,
+    ulonglong, ushort,
+)
 from .dtypes_api import (
-    ComplexWarning, array_repr, array_str, bfloat16, bool, bool_, can_cast, cdouble, character,
+    ComplexWarning, bfloat16, bool, bool_, can_cast, cdouble, character,
     complex128, complex64, complex_, complexfloating, csingle, double, dtype, e, euler_gamma,
     finfo, flexible, float16, float32, float4_e2m1fn, float64, float8_e3m4, float8_e4m3,
     float8_e4m3b11fnuz, float8_e4m3fn, float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz,
-    float8_e8m0fnu, float_, floating, generic, get_printoptions, iinfo, index_exp, inexact, inf,
+    float8_e8m0fnu, float_, floating, generic, iinfo, index_exp, inexact, inf,
     int16, int2, int32, int4, int64, int8, int_, integer, isdtype, isscalar, issubdtype,
-    iterable, nan, ndarray, ndim, newaxis, number, object_, pi, printoptions, promote_types,
-    result_type, s_, set_printoptions, shape, signedinteger, single, size, uint, uint16, uint2,
+    iterable, nan, ndarray, ndim, newaxis, number, object_, pi, promote_types,
+    result_type, s_, shape, signedinteger, single, size, uint, uint16, uint2,
     uint32, uint4, uint64, uint8, unsignedinteger,
 )
 from .einsum import (
     einsum, einsum_path,
 )
-from .elementwise import (
-    abs, absolute, acos, acosh, arccos, arccosh, arcsin, arcsinh, arctan, arctanh, asin, asinh,
-    atan, atanh, cbrt, cos, cosh, deg2rad, degrees, exp, exp2, expm1, fabs, log, log10, log1p,
-    log2, negative, positive, rad2deg, radians, reciprocal, sign, sin, sinh, sqrt, square, tan,
-    tanh,
-)
 from .files import (
-    from_dlpack, frombuffer, fromfile, fromiter, fromstring, load, save, savez,
+    from_dlpack, frombuffer, fromfile, fromiter, fromregex, fromstring, genfromtxt, load, loadtxt,
+    save, savetxt, savez, savez_compressed,
 )
 from .fitting import (
     polyfit, roots,
 )
 from .floats import (
-    angle, conj, conjugate, frexp, i0, imag, iscomplex, iscomplexobj, isfinite, isinf, isnan,
-    isneginf, isposinf, isreal, isrealobj, modf, real, real_if_close, signbit, sinc, spacing,
+    angle, i0, imag, iscomplex, iscomplexobj, isneginf, isposinf, isreal, isrealobj, real,
+    real_if_close, sinc,
 )
 from .functional import (
     apply_along_axis, apply_over_axes, vectorize,
@@ -118,14 +123,12 @@ from .inserting import (
 from .interpolation import (
     interp, unwrap,
 )
+from .iteration import (
+    broadcast, ndenumerate, ndindex,
+)
 from .joining import (
     array_split, block, column_stack, concat, concatenate, dsplit, dstack, hsplit, hstack,
-    split, stack, unstack, vsplit, vstack,
-)
-from .logic import (
-    bitwise_and, bitwise_count, bitwise_invert, bitwise_left_shift, bitwise_not, bitwise_or,
-    bitwise_right_shift, bitwise_xor, equal, greater, greater_equal, invert, left_shift, less,
-    less_equal, logical_and, logical_not, logical_or, logical_xor, not_equal, right_shift,
+    row_stack, split, stack, unstack, vsplit, vstack,
 )
 from .manipulation import (
     atleast_1d, atleast_2d, atleast_3d, broadcast_arrays, broadcast_shapes, broadcast_to,
@@ -145,11 +148,8 @@ from .padding import (
 from .polynomials import (
     poly, polyadd, polyder, polydiv, polyint, polymul, polysub, polyval,
 )
-from .powers import (
-    float_power, gcd, lcm, pow, power,
-)
 from .products import (
-    cross, dot, inner, kron, matmul, matvec, outer, tensordot, trace, vdot, vecdot, vecmat,
+    cross, dot, inner, kron, outer, tensordot, trace, vdot,
 )
 from .putting import (
     put,
@@ -168,7 +168,7 @@ from .reductions import (
     std, sum, var,
 )
 from .rounding import (
-    around, ceil, fix, floor, rint, round, trunc,
+    around, fix, round,
 )
 from .selection import (
     allclose, array_equal, array_equiv, clip, isclose, nan_to_num, piecewise, select, where,
@@ -187,11 +187,28 @@ from .tapers import (
     bartlett, blackman, hamming, hanning,
     kaiser,
 )
+from .text import (
+    array2string, array_repr, array_str, base_repr, binary_repr, format_float_positional,
+    format_float_scientific, get_printoptions, printoptions, set_printoptions, typename,
+)
 from .ufuncs import (
     frompyfunc, ufunc,
 )
+from .universal import (
+    abs, absolute, acos, acosh, add, arccos, arccosh, arcsin, arcsinh, arctan, arctan2, arctanh,
+    asin, asinh, atan, atan2, atanh, bitwise_and, bitwise_count, bitwise_invert,
+    bitwise_left_shift, bitwise_not, bitwise_or, bitwise_right_shift, bitwise_xor, cbrt, ceil,
+    conj, conjugate, copysign, cos, cosh, deg2rad, degrees, divide, divmod, equal, exp, exp2,
+    expm1, fabs, float_power, floor, floor_divide, fmax, fmin, fmod, frexp, gcd, greater,
+    greater_equal, heaviside, hypot, invert, isfinite, isinf, isnan, lcm, ldexp, left_shift,
+    less, less_equal, log, log10, log1p, log2, logaddexp, logaddexp2, logical_and, logical_not,
+    logical_or, logical_xor, matmul, matvec, maximum, minimum, mod, modf, multiply, negative,
+    nextafter, not_equal, positive, pow, power, rad2deg, radians, reciprocal, remainder,
+    right_shift, rint, sign, signbit, sin, sinh, spacing, sqrt, square, subtract, tan, tanh,
+    true_divide, trunc, vecdot, vecmat,
+)
 
-__all__: list[str] = ['fft', 'linalg']
+__all__: list[str] = ["emath", "fft", "linalg"]
 __all__ += [
     "bartlett", "blackman", "hamming", "hanning",
 ]
@@ -237,3 +254,8 @@ __all__ += sets.__all__
 __all__ += sorting.__all__
 __all__ += taking.__all__
 __all__ += ufuncs.__all__
+__all__ += universal.__all__
+__all__ += conversions.__all__
+__all__ += dtype_names.__all__
+__all__ += iteration.__all__
+__all__ += text.__all__

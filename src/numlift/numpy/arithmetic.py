@@ -136,8 +136,10 @@ def _float_divmod(x: Any, y: Any) -> tuple[Any, Any]:
     r = apply(arith.select, adjust, r, apply(arith.add, r, y))
     q = apply(arith.select, adjust, q, apply(arith.sub, q, one))
     q = apply(elementwise.round_, q)
+    quotient = apply(binary.div, x, y)
+    q = apply(arith.select, apply(compare.eq, q, zero), q, apply(arith.mul, quotient, zero))
     # x / 0 is the quotient then: infinite with the right sign, or nan
-    return apply(arith.select, apply(compare.eq, y, zero), q, apply(binary.div, x, y)), r
+    return apply(arith.select, apply(compare.eq, y, zero), q, quotient), r
 
 
 def numbers(x1: Any, x2: Any, function: str) -> Any:
@@ -153,6 +155,8 @@ def numbers(x1: Any, x2: Any, function: str) -> Any:
 @library(2)
 def remainder(x1: Any, x2: Any, /) -> Any:
     """Remainder x1 - x2 * floor(x1 / x2), with the sign of x2. Integers: x % 0 is 0.
+
+    A remainder 0.0 may have the other sign than NumPy's, as its derivative is that of others.
 
     Derivative: 1 in x1, -floor(x1 / x2) in x2.
 

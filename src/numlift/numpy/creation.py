@@ -47,6 +47,9 @@ def array(
     order: str | None = "K",
     ndmin: int = 0,
     *,
+    subok: bool = False,
+    ndmax: int = 0,
+    like: None = None,
     device: Any = None,
     out_sharding: Any = None,
 ) -> Any:
@@ -57,30 +60,57 @@ def array(
         dtype: dtype of the result; by default that of the parts, promoted. Python numbers give
             int32, float32 and complex64 (64-bit if x64 is on); one number alone is weakly typed.
         copy: whether the result must not share memory with `object`.
-        order: memory layout: "K", "A", "C" or None. Others do not exist here.
+        order: accepted ("K", "A", "C", "F" or None); arrays have no memory order here.
         ndmin: least number of axes; new ones come first.
+        subok: accepted; there are no subclasses of arrays.
+        ndmax: greatest number of axes, as in NumPy; 0 sets no limit.
+        like: must be None.
         device: device or `Sharding` to put it on.
         out_sharding: sharding of the result, on meshes with Explicit axes.
 
     Raises:
-        ArgumentError: `object` is not made of numbers.  ValueArgumentError: None, ragged lists, or
-        another order.  OverflowError: a Python integer does not fit.
+        ArgumentError: `object` is not made of numbers.  ValueArgumentError: None, ragged lists,
+        no order, or too many axes.  OverflowError: a Python integer does not fit.
 
     Example:
         >>> import numlift.numpy as np
         >>> np.array([[1, 2], [3, 4]], ndmin=3).shape
         (1, 2, 2)
     """
-    if order not in ("K", "A", "C", None):
-        raise errors.ValueArgumentError(
-            errors.explain("array", f"order {order!r} does not exist here", try_="order='K'")
-        )
+    unused("array", order, like)
     wanted = None if dtype is None else user_dtype(dtype, "array")
     x = _from_value(object, wanted, copy)
     t = type_of(x)
+    if ndmax and t.ndim > ndmax:
+        raise errors.ValueArgumentError(
+            errors.explain("array", f"object has more than ndmax={ndmax} axes", {"object": t})
+        )
     if t.ndim < ndmin:
         x = reshape(x, (1,) * (ndmin - t.ndim) + t.shape)
     return placed(x, device, out_sharding)
+
+
+_ORDERS = frozenset(["K", "A", "C", "F", "k", "a", "c", "f", None])
+
+
+def unused(function: str, order: Any, like: Any = None) -> None:
+    """Check NumPy's arguments without a meaning here: the memory order, and `like`.
+
+    Raises:
+        ValueArgumentError: no order of NumPy.  ArgumentError: `like` was given.
+    """
+    if order not in _ORDERS:
+        raise errors.ValueArgumentError(
+            errors.explain(function, f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
+        )
+    if like is not None:
+        raise errors.ArgumentError(
+            errors.explain(
+                function,
+                "like must be None: this function makes arrays of Numlift",
+                try_=f"numpy.{function}(..., like=x)",
+            )
+        )
 
 
 def placed(x: Any, device: Any, out_sharding: Any) -> Any:
@@ -261,6 +291,7 @@ def asarray(
     *,
     copy: bool | None = None,
     device: Any = None,
+    like: None = None,
     out_sharding: Any = None,
 ) -> Any:
     """`a` as an array: itself if it is one and fits.
@@ -274,7 +305,7 @@ def asarray(
         dtype: dtype of the result.
         order: see `array`.
         copy: True always copies; False raises if a copy would be needed.
-        device, out_sharding: see `array`.
+        device, like, out_sharding: see `array`.
 
     Raises:
         ValueArgumentError: `copy` is False and `a` is no array of that dtype already.
@@ -294,7 +325,7 @@ def asarray(
         shared = _shared(a, dtype)
         if shared is not None:
             return shared
-    return array(a, dtype, copy=bool(copy), order=order, device=device, out_sharding=out_sharding)
+    return array(a, dtype, bool(copy), order, like=like, device=device, out_sharding=out_sharding)
 
 
 def _shared(x: np.ndarray, dtype: Any) -> Array | None:
@@ -311,7 +342,7 @@ def _shared(x: np.ndarray, dtype: Any) -> Array | None:
     return as_array(x, may_alias=True) if where.on_cpu and where.single and x.size else None
 
 
-def copy(a: Any, order: str | None = None) -> Any:
+def copy(a: Any, order: str | None = "K", subok: bool = False) -> Any:
     """A copy of `a` in memory of its own.
 
     Example:
@@ -319,7 +350,7 @@ def copy(a: Any, order: str | None = None) -> Any:
         >>> np.copy(np.asarray([1, 2]))
         Array([1, 2], dtype=int32)
     """
-    return array(a, copy=True, order=order)
+    return array(a, copy=True, order=order, subok=subok)
 
 
 def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> Any:
@@ -394,7 +425,7 @@ def filled(
         words = filled(function, sizes + dtype.key_shape, value, dtype.storage)
         return placed(apply(RandomWrap.of(dtype.impl), words), device, out_sharding)
     t = array_type(sizes, dtype, weak)
-    if current.get() is EVAL and t.size <= _HOST_LIMIT:
+    if current.get() is EVAL and t.size <= _HOST_LIMIT and t.addressable:
         x = as_array(np.full(sizes, value, t.dtype), t, explicit=True)
     elif sizes:
         scalar = value if weak else t.dtype.type(value)
@@ -409,7 +440,15 @@ def _float_dtype(dtype: Any, function: str) -> Any:
 
 
 @host_made
-def zeros(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Any:
+def zeros(
+    shape: Any,
+    dtype: Any = None,
+    order: str = "C",
+    *,
+    device: Any = None,
+    like: None = None,
+    out_sharding: Any = None,
+) -> Any:
     """An array of zeros; the default dtype is float32 (float64 if x64 is on).
 
     A dtype of PRNG keys gives keys whose words are 0.
@@ -417,6 +456,7 @@ def zeros(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: An
     Args:
         shape: an int or a sequence of ints.
         dtype: dtype of the result.
+        order, like: see `array`.
         device: device or `Sharding` to make it on.
         out_sharding: sharding of the result, on meshes with Explicit axes.
 
@@ -426,11 +466,20 @@ def zeros(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: An
         Array([[0, 0],
                [0, 0]], dtype=int32)
     """
+    unused("zeros", order, like)
     return filled("zeros", shape, 0, _float_dtype(dtype, "zeros"), device, out_sharding)
 
 
 @host_made
-def ones(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Any:
+def ones(
+    shape: Any,
+    dtype: Any = None,
+    order: str = "C",
+    *,
+    device: Any = None,
+    like: None = None,
+    out_sharding: Any = None,
+) -> Any:
     """An array of ones; arguments as for `zeros`.
 
     Example:
@@ -438,11 +487,20 @@ def ones(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any
         >>> np.ones(3)
         Array([1., 1., 1.], dtype=float32)
     """
+    unused("ones", order, like)
     return filled("ones", shape, 1, _float_dtype(dtype, "ones"), device, out_sharding)
 
 
 @host_made
-def empty(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Any:
+def empty(
+    shape: Any,
+    dtype: Any = None,
+    order: str = "C",
+    *,
+    device: Any = None,
+    like: None = None,
+    out_sharding: Any = None,
+) -> Any:
     """An array of zeros: memory without a value does not exist here.
 
     Example:
@@ -450,6 +508,7 @@ def empty(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: An
         >>> np.empty(2)
         Array([0., 0.], dtype=float32)
     """
+    unused("empty", order, like)
     return filled("empty", shape, 0, _float_dtype(dtype, "empty"), device, out_sharding)
 
 
@@ -458,8 +517,10 @@ def full(
     shape: Any,
     fill_value: Any,
     dtype: Any = None,
+    order: str = "C",
     *,
     device: Any = None,
+    like: None = None,
     out_sharding: Any = None,
 ) -> Any:
     """An array filled with `fill_value`, a number or an array that broadcasts to `shape`.
@@ -470,6 +531,7 @@ def full(
         Array([[1., 2.],
                [1., 2.]], dtype=float32)
     """
+    unused("full", order, like)
     wanted = None if dtype is None else user_dtype(dtype, "full")
     return _full("full", shape, fill_value, wanted, device, out_sharding)
 
@@ -524,6 +586,8 @@ def zeros_like(
     dtype: Any = None,
     shape: Any = None,
     *,
+    order: str = "K",
+    subok: bool = True,
     device: Any = None,
     out_sharding: Any = None,
 ) -> Any:
@@ -532,6 +596,7 @@ def zeros_like(
     Args:
         a: what to take shape, dtype and (Explicit) sharding from.
         dtype, shape: override those of `a`.
+        order, subok: see `array`.
         device, out_sharding: see `zeros`.
 
     Example:
@@ -539,6 +604,7 @@ def zeros_like(
         >>> np.zeros_like(np.asarray([1, 2]))
         Array([0, 0], dtype=int32)
     """
+    unused("zeros_like", order)
     return _like("zeros_like", a, 0, dtype, shape, device, out_sharding)
 
 
@@ -547,6 +613,8 @@ def ones_like(
     dtype: Any = None,
     shape: Any = None,
     *,
+    order: str = "K",
+    subok: bool = True,
     device: Any = None,
     out_sharding: Any = None,
 ) -> Any:
@@ -557,6 +625,7 @@ def ones_like(
         >>> np.ones_like(np.asarray([1, 2]), shape=3)
         Array([1, 1, 1], dtype=int32)
     """
+    unused("ones_like", order)
     return _like("ones_like", a, 1, dtype, shape, device, out_sharding)
 
 
@@ -565,6 +634,8 @@ def empty_like(
     dtype: Any = None,
     shape: Any = None,
     *,
+    order: str = "K",
+    subok: bool = True,
     device: Any = None,
     out_sharding: Any = None,
 ) -> Any:
@@ -575,6 +646,7 @@ def empty_like(
         >>> np.empty_like(np.asarray([1, 2]))
         Array([0, 0], dtype=int32)
     """
+    unused("empty_like", order)
     return _like("empty_like", prototype, 0, dtype, shape, device, out_sharding)
 
 
@@ -584,6 +656,8 @@ def full_like(
     dtype: Any = None,
     shape: Any = None,
     *,
+    order: str = "K",
+    subok: bool = True,
     device: Any = None,
     out_sharding: Any = None,
 ) -> Any:
@@ -594,6 +668,7 @@ def full_like(
         >>> np.full_like(np.asarray([1, 2]), 7)
         Array([7, 7], dtype=int32)
     """
+    unused("full_like", order)
     return _like("full_like", a, fill_value, dtype, shape, device, out_sharding)
 
 

@@ -111,21 +111,25 @@ def tri(N: Any, M: Any = None, k: int = 0, dtype: Any = None) -> Any:
 def _triangle(function: str, m: Any, k: Any, lower: bool) -> Any:
     x = as_value(m, function, "m")
     t = type_of(x)
-    if t.ndim < 2:
-        raise errors.ShapeError(
-            errors.explain(
-                function, "needs an array with at least 2 axes", {"m": t}, try_="m[None, :]"
-            )
+    if not t.ndim:
+        raise errors.ArgumentError(
+            errors.explain(function, "needs an array with an axis", {"m": t}, try_="m[None, None]")
         )
+    shape = t.shape
+    if t.ndim == 1:  # as NumPy: every row of a square
+        shape = shape * 2
+        x = apply(Broadcast.of(shape, (1,), None), x)
     zero = t.dtype.type(0)
     if lower:
-        return apply(arith.select, _band(t.shape, k, compare.le), zero, x)
-    return apply(arith.select, _band(t.shape, k, compare.ge), zero, x)
+        return apply(arith.select, _band(shape, k, compare.le), zero, x)
+    return apply(arith.select, _band(shape, k, compare.ge), zero, x)
 
 
 @library(1)
 def tril(m: Any, k: int = 0) -> Any:
     """The lower triangle of the last two axes: elements above diagonal k become 0.
+
+    A vector stands for a square of equal rows.
 
     Example:
         >>> import numlift.numpy as np
@@ -139,6 +143,8 @@ def tril(m: Any, k: int = 0) -> Any:
 @library(1)
 def triu(m: Any, k: int = 0) -> Any:
     """The upper triangle of the last two axes: elements below diagonal k become 0.
+
+    A vector stands for a square of equal rows.
 
     Example:
         >>> import numlift.numpy as np

@@ -147,53 +147,8 @@ def iterable(y: Any) -> builtins.bool:
     return True
 
 
-def array_repr(
-    arr: Any,
-    max_line_width: int | None = None,
-    precision: int | None = None,
-    suppress_small: builtins.bool | None = None,
-) -> str:
-    """Text of an array with its dtype; arguments as for `numpy.array_repr`.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.array_repr(np.asarray([1.0, 2.0]), precision=1)
-        'Array([1., 2.], dtype=float32)'
-    """
-    with np.printoptions(**_options(max_line_width, precision, suppress_small)):
-        return repr(arr)
-
-
-def array_str(
-    a: Any,
-    max_line_width: int | None = None,
-    precision: int | None = None,
-    suppress_small: builtins.bool | None = None,
-) -> str:
-    """Text of the values of an array; arguments as for `numpy.array_str`.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.array_str(np.asarray([1.0, 2.0]))
-        '[1. 2.]'
-    """
-    with np.printoptions(**_options(max_line_width, precision, suppress_small)):
-        return str(a)
-
-
-def _options(width: Any, precision: Any, suppress: Any) -> dict[str, Any]:
-    given = {"linewidth": width, "precision": precision, "suppress": suppress}
-    return {name: value for name, value in given.items() if value is not None}
-
-
-get_printoptions, set_printoptions = np.get_printoptions, np.set_printoptions
-printoptions = np.printoptions
-
-
 __all__ = [
     "ComplexWarning",
-    "array_repr",
-    "array_str",
     "bfloat16",
     "bool",
     "bool_",
@@ -226,7 +181,6 @@ __all__ = [
     "float_",
     "floating",
     "generic",
-    "get_printoptions",
     "iinfo",
     "index_exp",
     "inexact",
@@ -250,11 +204,9 @@ __all__ = [
     "number",
     "object_",
     "pi",
-    "printoptions",
     "promote_types",
     "result_type",
     "s_",
-    "set_printoptions",
     "shape",
     "signedinteger",
     "single",

@@ -217,6 +217,8 @@ def _frexp(x: Any) -> tuple[Any, Any]:
 def modf(x: Any, /, out: None = None) -> tuple[Any, Any]:
     """Fraction and whole part, both with the sign of x. Derivatives 1 and 0.
 
+    A fraction 0.0 of a whole number has no sign, where NumPy's has that of x.
+
     Example:
         >>> import numlift.numpy as np
         >>> np.modf(np.asarray([1.5, -2.25]))

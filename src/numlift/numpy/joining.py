@@ -15,13 +15,17 @@ from ..lax.arguments import static_int
 from ..ops.shape import Concatenate, Split
 from ..structural.arith import convert
 from ..structural.shape import Broadcast
+from .elementwise import no_out
 from .manipulation import atleast_1d, atleast_2d, atleast_3d
 from .pieces import concrete_array, join, part, reshape_to
 from .util import as_value, check_axis, promote
 
 
-def _operands(function: str, arrays: Any, dtype: Any = None) -> list[Any]:
+def _operands(
+    function: str, arrays: Any, dtype: Any = None, casting: str = "unsafe", out: Any = None
+) -> list[Any]:
     """The arrays of a sequence (or the rows of one array), promoted."""
+    no_out(function, out)
     if isinstance(arrays, (Value, np.ndarray)):
         t = type_of(arrays)
         if t.ndim == 0:
@@ -45,6 +49,16 @@ def _operands(function: str, arrays: Any, dtype: Any = None) -> list[Any]:
     if dtype is None:
         return promote(*rows)
     dtype = user_dtype(dtype, function)
+    for i, x in enumerate(rows if casting != "unsafe" else ()):
+        if not np.can_cast(type_of(x).dtype, dtype, casting):  # type: ignore[arg-type]
+            raise errors.DTypeError(
+                errors.explain(
+                    function,
+                    f"cannot cast to {dtype} with casting={casting!r}",
+                    {f"arrays[{i}]": type_of(x)},
+                    try_="casting='unsafe'",
+                )
+            )
     return [convert(x, dtype) for x in rows]
 
 
@@ -78,13 +92,22 @@ def joined(function: str, xs: list[Any], axis: int) -> Any:
 
 
 @library()
-def concatenate(arrays: Any, axis: int | None = 0, dtype: Any = None) -> Any:
+def concatenate(
+    arrays: Any,
+    axis: int | None = 0,
+    dtype: Any = None,
+    *,
+    out: None = None,
+    casting: str = "unsafe",
+) -> Any:
     """Arrays one after the other along an axis.
 
     Args:
         arrays: sequence of arrays (or an array, for its rows), of equal shapes except in `axis`.
         axis: the axis to join along; None flattens the arrays first.
         dtype: dtype of the result; None promotes.
+        out: must be None.
+        casting: which conversions to `dtype` are allowed; see `can_cast`.
 
     Returns:
         The joined array. The derivative goes to each part.
@@ -97,13 +120,21 @@ def concatenate(arrays: Any, axis: int | None = 0, dtype: Any = None) -> Any:
         >>> print(np.concatenate([np.array([1, 2]), np.array([3])]))
         [1 2 3]
     """
-    xs = _operands("concatenate", arrays, dtype)
+    xs = _operands("concatenate", arrays, dtype, casting, out)
     if axis is None:
         xs, axis = [reshape_to(x, (type_of(x).size,)) for x in xs], 0
     return joined("concatenate", xs, axis)
 
 
-def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
+def concat(
+    arrays: Any,
+    /,
+    axis: int | None = 0,
+    out: None = None,
+    *,
+    dtype: Any = None,
+    casting: str = "unsafe",
+) -> Any:
     """`concatenate` under its name in the array API standard.
 
     Example:
@@ -111,11 +142,18 @@ def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
         >>> print(np.concat([np.array([1, 2]), np.array([3])]))
         [1 2 3]
     """
-    return concatenate(arrays, axis)
+    return concatenate(arrays, axis, dtype, out=out, casting=casting)
 
 
 @library()
-def stack(arrays: Any, axis: int = 0, out: None = None, dtype: Any = None) -> Any:
+def stack(
+    arrays: Any,
+    axis: int = 0,
+    out: None = None,
+    dtype: Any = None,
+    *,
+    casting: str = "unsafe",
+) -> Any:
     """Arrays of one shape joined along a new axis.
 
     Args:
@@ -123,6 +161,7 @@ def stack(arrays: Any, axis: int = 0, out: None = None, dtype: Any = None) -> An
         axis: position of the new axis in the result.
         out: must be None.
         dtype: dtype of the result; None promotes.
+        casting: which conversions to `dtype` are allowed; see `can_cast`.
 
     Raises:
         ShapeError: different shapes.  ValueArgumentError: no arrays.
@@ -132,11 +171,7 @@ def stack(arrays: Any, axis: int = 0, out: None = None, dtype: Any = None) -> An
         >>> np.stack([np.zeros(3), np.ones(3)], axis=1).shape
         (3, 2)
     """
-    if out is not None:
-        raise errors.ArgumentError(
-            errors.explain("stack", "out is not supported: arrays are immutable")
-        )
-    xs = _operands("stack", arrays, dtype)
+    xs = _operands("stack", arrays, dtype, casting, out)
     shape = type_of(xs[0]).shape
     for i, x in enumerate(xs):
         if type_of(x).shape != shape:
@@ -185,7 +220,7 @@ def _atleast(widen: Callable[..., Any], xs: list[Any]) -> list[Any]:
 
 
 @library()
-def vstack(tup: Any, dtype: Any = None) -> Any:
+def vstack(tup: Any, dtype: Any = None, *, casting: str = "unsafe") -> Any:
     """Arrays below each other: joined along axis 0, vectors as rows.
 
     Example:
@@ -194,11 +229,11 @@ def vstack(tup: Any, dtype: Any = None) -> Any:
         [[1 2]
          [3 4]]
     """
-    return joined("vstack", _atleast(atleast_2d, _operands("vstack", tup, dtype)), 0)
+    return joined("vstack", _atleast(atleast_2d, _operands("vstack", tup, dtype, casting)), 0)
 
 
 @library()
-def hstack(tup: Any, dtype: Any = None) -> Any:
+def hstack(tup: Any, dtype: Any = None, *, casting: str = "unsafe") -> Any:
     """Arrays side by side: joined along axis 1, vectors along axis 0.
 
     Example:
@@ -206,7 +241,7 @@ def hstack(tup: Any, dtype: Any = None) -> Any:
         >>> print(np.hstack([np.array([1, 2]), np.array([3])]))
         [1 2 3]
     """
-    xs = _atleast(atleast_1d, _operands("hstack", tup, dtype))
+    xs = _atleast(atleast_1d, _operands("hstack", tup, dtype, casting))
     return joined("hstack", xs, 0 if type_of(xs[0]).ndim == 1 else 1)
 
 
@@ -431,6 +466,8 @@ def _sections(function: str, n: int, count: int, t: Any) -> tuple[int, ...]:
     return (each + 1,) * more + (each,) * (count - more)
 
 
+row_stack = vstack
+
 __all__ = [
     "array_split",
     "block",
@@ -441,6 +478,7 @@ __all__ = [
     "dstack",
     "hsplit",
     "hstack",
+    "row_stack",
     "split",
     "stack",
     "unstack",

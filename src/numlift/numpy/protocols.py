@@ -19,11 +19,9 @@ from typing import Any
 import numpy as np
 
 from .. import errors
-from ..core.dtypes import user_dtype
 from ..core.tracing import Tracer, Value
 from ..runtime.array import Array
 from ..tree import tree_leaves, tree_map
-from .creation import asarray, convert_to
 from .scipy_ufuncs import SCIPY_UFUNCS
 from .ufuncs import ufunc as Ufunc
 
@@ -132,13 +130,9 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs:
                 )
             )
         return _in_numpy(getattr(ufunc, method), inputs, kwargs)
-    if method == "__call__":
-        return function(*_prepared(name, inputs, kwargs), **kwargs)
-    if not hasattr(function, method):
-        function = Ufunc(function, ufunc.nin, ufunc.nout, name=name, identity=ufunc.identity)
-    if kwargs.get("where") is True:
-        kwargs.pop("where")
-    return getattr(function, method)(*inputs, **kwargs)
+    if not isinstance(function, Ufunc):
+        function = Ufunc(function, ufunc.nin, ufunc.nout, name=ufunc.__name__, like=ufunc)
+    return (function if method == "__call__" else getattr(function, method))(*inputs, **kwargs)
 
 
 def _write(
@@ -160,41 +154,6 @@ def _write(
     if out is not None:
         kwargs["out"] = out
     return _in_numpy(getattr(ufunc, method), inputs, kwargs)
-
-
-def _prepared(name: str, inputs: Any, kwargs: dict[str, Any]) -> Any:
-    """Inputs in the dtype that was asked for; takes NumPy's general options out of `kwargs`."""
-    kwargs.pop("order", None)
-    kwargs.pop("subok", None)
-    casting = kwargs.pop("casting", "same_kind")
-    if kwargs.pop("where", True) is not True:
-        raise errors.ArgumentError(
-            errors.explain(
-                f"numpy.{name}",
-                "where= without out= leaves elements without a value",
-                try_=f"np.where(mask, np.{name}(...), other)",
-            )
-        )
-    for option in ("signature", "sig"):
-        if kwargs.pop(option, None) is not None:
-            raise errors.ArgumentError(
-                errors.explain(f"numpy.{name}", f"{option}= is not supported", try_="dtype=")
-            )
-    dtype = kwargs.pop("dtype", None)
-    if dtype is None:
-        return inputs
-    wanted, arrays = user_dtype(dtype, name, False), [asarray(x) for x in inputs]
-    for i, x in enumerate(arrays):
-        if not np.can_cast(x.dtype, wanted, casting):
-            raise errors.DTypeError(
-                errors.explain(
-                    f"numpy.{name}",
-                    f"argument {i} cannot be cast to {wanted} with casting={casting!r}",
-                    {f"argument {i}": x.type},
-                    try_="x.astype(dtype)",
-                )
-            )
-    return [convert_to(x, wanted) for x in arrays]
 
 
 def array_function(self: Any, func: Any, types: Any, args: Any, kwargs: Any) -> Any:

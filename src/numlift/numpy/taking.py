@@ -346,7 +346,7 @@ def ix_(*args: Any) -> tuple[Any, ...]:
         if t.kind == "b":
             x = _mask_indices(x)
         elif isinstance(x, np.ndarray) and not x.size:
-            x = x.astype(np.int32)
+            x = x.astype(type_of(0).dtype)
         shape = [1] * len(args)
         shape[k] = type_of(x).shape[0]
         found.append(apply(Reshape.of(tuple(shape), None), x))
@@ -362,7 +362,7 @@ def _mask_indices(mask: Any) -> np.ndarray:
                 try_="indices instead of a mask",
             )
         )  # fmt: skip
-    return np.nonzero(np.asarray(known))[0].astype(np.int32)
+    return np.nonzero(np.asarray(known))[0].astype(type_of(0).dtype)
 
 
 def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:

@@ -2,35 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+import operator
+import re
+import sys
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from .. import errors
-from ..core.dtypes import user_dtype
+from ..core.dtypes import canonicalize_dtype, user_dtype
 from ..core.tracing import type_of
-from ..lax.loops import scan
-from ..lax.while_loops import fori_loop
-from . import arithmetic, elementwise, logic, powers, reductions
-from .creation import array, asarray, convert_to, full
-from .cumulative import cumprod, cumsum
+from . import folding
+from .creation import asarray, convert_to
 from .elementwise import no_out
 from .functional import vectorize
-from .manipulation import broadcast_arrays, broadcast_to, expand_dims, moveaxis, ravel, reshape
-from .ranges import arange
-from .selection import where as choose
-from .util import as_value, check_axes, check_axis
+from .loops_of_numpy import check_reduction, check_update, in_loop, types_of
+from .manipulation import broadcast_to, expand_dims, moveaxis, reshape
+from .util import as_value, check_axes
+
+_AXES = ("axes", "axis", "keepdims")
+_ACCEPTED = ("subok", "order")
+"""Options of every call that mean nothing for immutable arrays, which have no memory order."""
 
 
 class ufunc:
     """An elementwise function with NumPy's methods of universal functions.
+
+    A call takes NumPy's options: ``dtype=`` (or ``signature=``) and ``casting=`` choose the dtypes
+    to compute in as NumPy does; ``out`` must be None and ``where`` True, because arrays are
+    immutable; ``order`` and ``subok`` mean nothing here.
 
     Args:
         func: function of `nin` arrays, elementwise and broadcasting, that returns `nout` arrays.
         nin, nout: number of arguments and results.
         name: name for messages.
         identity: value that changes nothing as the first operand, or None.
+        reduce: function ``(x, axis=, keepdims=, initial=, where=)`` that folds faster; with
+            ``dtype=`` if `promotes`.
+        accumulate: function ``(x, axis=)`` that accumulates faster.
+        at: name of the method of ``x.at[i]`` that does what `at` does.
+        any_order: whether elements may be folded in any order (over several axes, too).
+        promotes: whether folds of small integers are computed in the default integer.
+        like: NumPy's universal function that this one computes.
     """
 
     def __init__(
@@ -45,54 +60,138 @@ class ufunc:
         reduce: Callable[..., Any] | None = None,
         accumulate: Callable[..., Any] | None = None,
         at: str | None = None,
+        any_order: bool = False,
+        promotes: bool = False,
+        like: np.ufunc | None = None,
     ):
         self._func, self.nin, self.nout, self.identity = func, nin, nout, identity
         self._reduce, self._accumulate, self._at = reduce, accumulate, at
+        self._any_order, self._promotes, self._like = any_order, promotes, like
         self.__name__: str = name or str(getattr(func, "__name__", "ufunc"))
+        self.__qualname__ = self.__name__
         self.__doc__ = func.__doc__ or type(self).__doc__
         self.__wrapped__ = func
+        if like is not None:
+            self.__module__ = "numlift.numpy"
 
     @property
     def nargs(self) -> int:
         """Number of arguments and results together."""
         return self.nin + self.nout
 
-    def __repr__(self) -> str:
-        return f"<ufunc {self.__name__}>"
+    @property
+    def signature(self) -> str | None:
+        """Axes that the function works on, as ``(n,k),(k,m)->(n,m)``; None: elementwise."""
+        return self._like.signature if self._like is not None else None
 
-    def __call__(self, *args: Any, out: None = None, where: None = None) -> Any:
-        if out is not None or where is not None:
-            raise errors.ArgumentError(
-                errors.explain(
-                    self.__name__,
-                    "out and where must be None: arrays are immutable",
-                    try_="np.where(mask, result, other)",
-                )
-            )
-        if len(args) != self.nin:
-            raise errors.ArgumentError(
-                errors.explain(self.__name__, f"takes {self.nin} arguments, got {len(args)}")
-            )
+    @property
+    def types(self) -> list[str]:
+        """NumPy's loops for dtypes that exist here, as ``"ff->f"``."""
+        return types_of(self._like)
+
+    @property
+    def ntypes(self) -> int:
+        """Number of `types`."""
+        return len(self.types)
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return inspect.signature(self._func)
+
+    def __repr__(self) -> str:
+        return f"<ufunc '{self.__name__}'>"
+
+    def __reduce__(self) -> Any:
+        if getattr(sys.modules.get(self.__module__), self.__name__, None) is self:
+            return self.__name__
+        return super().__reduce__()
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        if options or len(args) != self.nin:
+            return self._call_with(args, options)
         return self._func(*args)
 
-    def _need_binary(self, method: str) -> None:
-        if self.nin != 2 or self.nout != 1:
-            raise errors.ValueArgumentError(
+    def _call_with(self, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        name = self.__name__
+        if not self.nin <= len(args) <= self.nargs:
+            raise errors.ArgumentError(
+                errors.explain(name, f"takes {self.nin} arguments, got {len(args)}")
+            )
+        out = options.pop("out", None)
+        for x in (*args[self.nin :], *(out if isinstance(out, tuple) else (out,))):
+            no_out(name, x)
+        args = args[: self.nin]
+        where = options.pop("where", None)
+        if where is not None and where is not True:
+            raise errors.ArgumentError(
                 errors.explain(
-                    f"{self.__name__}.{method}",
-                    "is for functions of two arguments with one result",
+                    name,
+                    "where= without out= leaves elements without a value",
+                    try_=f"np.where(mask, np.{name}(...), other)",
                 )
+            )
+        for option in _ACCEPTED:
+            options.pop(option, None)
+        casting = options.pop("casting", "same_kind")
+        signature = options.pop("signature", None) or options.pop("sig", None)
+        dtype = options.pop("dtype", None)
+        self._check_options(options)
+        if dtype is None and signature is None:
+            if casting in ("same_kind", "unsafe"):
+                return self._with_axes(args, options)
+        return in_loop(self._like, self._with_axes, name, args, options, dtype, signature, casting)
+
+    def _check_options(self, options: dict[str, Any]) -> None:
+        if not options:
+            return
+        known = inspect.signature(self._func).parameters
+        for option in options:
+            if option not in known and not (self.signature and option in _AXES):
+                raise errors.ArgumentError(
+                    errors.explain(self.__name__, f"got an unexpected keyword argument {option!r}")
+                )
+
+    def _with_axes(self, args: Any, options: dict[str, Any]) -> Any:
+        """Call with `axes`, `axis` and `keepdims` of functions that work on axes."""
+        axes, axis = options.pop("axes", None), options.pop("axis", None)
+        keepdims = options.pop("keepdims", False)
+        if axes is None and axis is None and not keepdims:
+            return self._func(*args, **options)
+        args = [asarray(x) for x in args]
+        groups = core_axes(self, args, axes, axis, keepdims)
+        moved = [moveaxis(x, g, range(-len(g), 0)) for x, g in zip(args, groups, strict=False)]
+        result = self._func(*moved, **options)
+        if keepdims:
+            return expand_dims(result, groups[0][0])
+        return moveaxis(result, range(-len(groups[-1]), 0), groups[-1])
+
+    def _need(self, method: str, outputs: int | None = 1) -> None:
+        name = f"{self.__name__}.{method}"
+        if self.signature is not None:
+            folds = method in ("reduce", "accumulate", "reduceat")
+            kind = errors.NotElementwiseError if folds else errors.ArgumentError
+            raise kind(errors.explain(name, f"is for elementwise functions, not {self.signature}"))
+        if self.nin != 2 or (outputs is not None and self.nout != outputs):
+            raise errors.ValueArgumentError(
+                errors.explain(name, "is for functions of two arguments with one result")
             )
 
     def _prepared(self, method: str, a: Any, dtype: Any, out: Any) -> Any:
-        self._need_binary(method)
-        no_out(f"{self.__name__}.{method}", out)
-        x = asarray(as_value(a, f"{self.__name__}.{method}", "a"))
-        return x if dtype is None else convert_to(x, user_dtype(dtype, self.__name__, False))
+        name = f"{self.__name__}.{method}"
+        self._need(method)
+        no_out(name, out)
+        x = asarray(as_value(a, name, "array"))
+        wanted = None if dtype is None else user_dtype(dtype, name)
+        found = check_reduction(self._like, name, x.dtype, wanted)
+        if found is not None and found.kind == "b":
+            wanted = found
+        elif wanted is None and self._promotes and found is not None and x.dtype.kind in "biu":
+            wanted = canonicalize_dtype(found)
+        return x if wanted is None else convert_to(x, wanted)
 
     def reduce(
         self,
-        a: Any,
+        array: Any,
         axis: Any = 0,
         dtype: Any = None,
         out: None = None,
@@ -103,60 +202,59 @@ class ufunc:
         """Fold the function over one or more axes, from the first element to the last.
 
         Args:
-            a: array.
+            array: array.
             axis: axis, axes, or None for all.
             dtype: dtype to compute in.
             out: must be None.
             keepdims: keep folded axes with length 1.
             initial: first value, by default the identity, or the first element.
             where: mask of the elements that take part; needs an identity or `initial`.
+
+        Raises:
+            ValueArgumentError: nothing to fold and neither identity nor `initial`; several axes
+            for a function whose result depends on the order.  DTypeError: no fold in that dtype.
         """
-        x = self._prepared("reduce", a, dtype, out)
+        x = self._prepared("reduce", array, dtype, out)
+        where = None if where is True else where
+        ndim = type_of(x).ndim
+        if axis in (0, -1) and not ndim:
+            axis = None
+        axes = check_axes(f"{self.__name__}.reduce", axis, ndim)
+        if len(axes) > 1 and not self._any_order and self._like is not None:
+            raise errors.ValueArgumentError(
+                errors.explain(
+                    f"{self.__name__}.reduce",
+                    "the result depends on the order, so only one axis can be folded",
+                    {"axis": axis},
+                    try_="one axis after the other",
+                )
+            )
         if self._reduce is not None:
-            options = {} if initial is None else {"initial": initial}
+            options: dict[str, Any] = {} if initial is None else {"initial": initial}
             if where is not None:
                 options["where"] = where
-            return self._reduce(x, axis=axis, keepdims=keepdims, **options)
-        t = type_of(x)
-        axes = check_axes(f"{self.__name__}.reduce", axis, t.ndim)
+            if self._promotes:
+                options["dtype"] = x.dtype
+            if initial is None or self._promotes or self._like is None:
+                return self._reduce(x, axis=axes, keepdims=keepdims, **options)
+        return self._folded(x, axes, keepdims, initial, where)
+
+    def _folded(self, x: Any, axes: Any, keepdims: bool, initial: Any, where: Any) -> Any:
         start = self.identity if initial is None else initial
+        masks = None
         if where is not None:
             if start is None:
                 raise errors.ValueArgumentError(
                     errors.explain(f"{self.__name__}.reduce", "where needs initial")
                 )
-            keep = broadcast_to(asarray(where), t.shape)
-        kept = [i for i in range(t.ndim) if i not in axes]
-        rows = _rows(x, axes, kept)
-        masks = None if where is None else _rows(keep, axes, kept)
-        result = self._fold(rows, start, masks)
+            masks = folding.first_axes(broadcast_to(asarray(where), x.shape), axes)
+        elif self._like is not None and initial is None and all(x.shape[i] for i in axes):
+            start = None  # the first element does as well
+        if not axes:
+            return x if start is None else self._func(start, x)
+        rows = folding.first_axes(x, axes)
+        result = folding.fold(self.__name__, self._func, rows, start, masks, self._any_order)
         return expand_dims(result, axes) if keepdims and axes else result
-
-    def _fold(self, rows: Any, start: Any, masks: Any) -> Any:
-        shape = rows.shape[1:]
-        if start is None:
-            if not rows.shape[0]:
-                raise errors.ValueArgumentError(
-                    errors.explain(
-                        f"{self.__name__}.reduce",
-                        "an empty axis has no result for a function without identity",
-                        try_="initial=",
-                    )
-                )
-            first, rows = rows[0], rows[1:]
-            settled = type_of(self._func(first, first))
-        else:
-            row = rows[0] if rows.shape[0] else full(shape, 0, rows.dtype)
-            settled = type_of(self._func(start, row))  # a start that is a number is weak
-            first = broadcast_to(asarray(start), shape)
-        first = convert_to(first, settled.dtype)
-
-        def step(total: Any, row: Any) -> tuple[Any, None]:
-            value, mask = row
-            found = convert_to(self._func(total, value), settled.dtype)
-            return (found if masks is None else choose(mask, found, total)), None
-
-        return scan(step, first, (rows, masks))[0]
 
     def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: None = None) -> Any:
         """Fold along an axis and keep every intermediate result.
@@ -168,59 +266,35 @@ class ufunc:
             out: must be None.
         """
         x = self._prepared("accumulate", array, dtype, out)
-        t = type_of(x)
-        axis = check_axis(f"{self.__name__}.accumulate", axis, t.ndim)
+        axis = folding.check_one_axis(f"{self.__name__}.accumulate", axis, type_of(x).ndim)
         if self._accumulate is not None:
-            return self._accumulate(x, axis=axis)
-        rows = moveaxis(x, axis, 0)
-        if not rows.shape[0]:
-            return x
-        settled = type_of(self._func(rows[0], rows[0])).dtype
-        rows = convert_to(rows, settled)
-
-        def step(total: Any, item: Any) -> tuple[Any, Any]:
-            i, row = item
-            found = choose(i == 0, row, convert_to(self._func(total, row), settled))
-            return found, found
-
-        _, results = scan(step, rows[0], (arange(rows.shape[0]), rows))
-        return moveaxis(results, 0, axis)
+            return self._accumulate(x, axis=axis, dtype=x.dtype)
+        return folding.accumulate(self._func, x, axis, self._any_order)
 
     def reduceat(
-        self, a: Any, indices: Any, axis: int = 0, dtype: Any = None, out: None = None
+        self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: None = None
     ) -> Any:
         """Fold over slices from each index up to the next one (the last: up to the end).
 
         Where an index is not smaller than the next one, the result is the element there.
+
+        Args:
+            array: array.
+            indices: integers in one axis: where the slices begin.
+            axis: axis to go along.
+            dtype: dtype to compute in.
+            out: must be None.
         """
-        x = self._prepared("reduceat", a, dtype, out)
-        axis = check_axis(f"{self.__name__}.reduceat", axis, type_of(x).ndim)
-        starts = asarray(indices)
-        rows = moveaxis(x, axis, 0)
-        n = rows.shape[0]
-        stops = array([*starts[1:], n]) if starts.shape[0] else starts
-        tail = (1,) * (rows.ndim - 1)
-        first = reshape(starts, (-1, *tail))
-        last = reshape(stops, (-1, *tail))
-        settled = type_of(self._func(rows[0], rows[0])).dtype
-        rows = convert_to(rows, settled)
-        shape = (starts.shape[0], *rows.shape[1:])
+        x = self._prepared("reduceat", array, dtype, out)
+        name = f"{self.__name__}.reduceat"
+        axis = folding.check_one_axis(name, axis, type_of(x).ndim)
+        return folding.reduceat(self.__name__, self._func, x, indices, axis)
 
-        def step(total: Any, item: Any) -> tuple[Any, None]:
-            j, row = item
-            found = convert_to(self._func(total, row), settled)
-            inside = (first < j) & (j < last)
-            total = choose(inside, found, total)
-            return choose(first == j, broadcast_to(row, shape), total), None
-
-        result, _ = scan(step, full(shape, 0, settled), (arange(n), rows))
-        return moveaxis(result, 0, axis)
-
-    def outer(self, A: Any, B: Any, /) -> Any:
-        """The function of every pair of an element of A and one of B."""
-        self._need_binary("outer")
+    def outer(self, A: Any, B: Any, /, **options: Any) -> Any:
+        """The function of every pair of an element of A and one of B; options as in a call."""
+        self._need("outer", None)
         x, y = asarray(A), asarray(B)
-        return self._func(reshape(x, (*x.shape, *(1,) * y.ndim)), y)
+        return self(reshape(x, (*x.shape, *(1,) * y.ndim)), y, **options)
 
     def at(self, a: Any, indices: Any, b: Any = None, /, *, inplace: bool = True) -> Any:
         """A copy of `a` with the function applied to the elements at `indices`, in turn.
@@ -231,40 +305,63 @@ class ufunc:
             b: second operand, for functions of two arguments.
             inplace: must be False: arrays are immutable.
         """
+        name = f"{self.__name__}.at"
         if inplace:
             raise errors.ImmutableArrayError(
                 errors.explain(
-                    f"{self.__name__}.at",
+                    name,
                     "arrays are immutable",
-                    try_=f"a = np.{self.__name__}.at(a, indices, b, inplace=False)",
+                    try_=f"a = np.{name}(a, indices, b, inplace=False)",
                 )
             )
+        if self.signature is not None:
+            self._need("at")
         x = asarray(a)
+        if (b is None) != (self.nin == 1) or self.nin > 2 or self.nout != 1:
+            raise errors.ValueArgumentError(
+                errors.explain(name, "takes b for functions of two arguments, and only there")
+            )
+        check_update(self._like, name, x, b)
         if self.nin == 1:
             return x.at[indices].apply(self._func)
-        self._need_binary("at")
-        if self._at is not None:
+        if self._at is not None and type_of(x).kind in "iuf":
             return getattr(x.at[indices], self._at)(b)
-        return self._in_turn(x, indices, b)
-
-    def _in_turn(self, x: Any, indices: Any, b: Any) -> Any:
-        """One element after the other; the index selects from the numbers of the elements."""
-        places = reshape(arange(x.size), x.shape)[indices]
-        where_, values = broadcast_arrays(places, asarray(b))
-        where_, values = ravel(where_), ravel(values)
-
-        def step(i: Any, flat: Any) -> Any:
-            at = where_[i]
-            found = convert_to(self._func(flat[at], values[i]), flat.dtype)
-            return flat.at[at].set(found)
-
-        return reshape(fori_loop(0, where_.shape[0], step, ravel(x)), x.shape)
+        return folding.update_in_turn(self._func, x, indices, b)
 
 
-def _rows(x: Any, axes: tuple[int, ...], kept: list[int]) -> Any:
-    """`x` with the folded axes joined into a first one."""
-    moved = x.transpose((*axes, *kept))
-    return reshape(moved, (-1 if x.size else 0, *(x.shape[i] for i in kept)))
+def core_axes(
+    function: ufunc, args: Sequence[Any], axes: Any, axis: Any, keepdims: bool
+) -> list[tuple[int, ...]]:
+    """The axes of each operand and of the result that a function of axes works on."""
+    name, signature = function.__name__, function.signature or ""
+    counts = [len(g.split(",")) if g else 0 for g in re.findall(r"\((.*?)\)", signature)]
+    if axis is not None or axes is None:
+        if max(counts) > 1 or counts[-1]:
+            raise errors.ArgumentError(
+                errors.explain(
+                    name,
+                    f"axis and keepdims are for one axis that is summed over, not {signature}",
+                    try_="axes=",
+                )
+            )
+        return [(-1 if axis is None else operator.index(axis),)] * (len(counts) - 1) + [()]
+    if keepdims:
+        raise errors.ArgumentError(errors.explain(name, "takes axis with keepdims, not axes"))
+    if not isinstance(axes, list):
+        raise errors.ArgumentError(errors.explain(name, "axes must be a list", {"axes": axes}))
+    groups = [(g,) if isinstance(g, int) else tuple(g) for g in axes]
+    if len(groups) == len(counts) - 1 and not counts[-1]:
+        groups.append(())
+    if len(groups) != len(counts):
+        raise errors.ValueArgumentError(
+            errors.explain(name, f"axes must have {len(counts)} entries", {"axes": axes})
+        )
+    for x, group, count in zip((*args, None), groups, counts, strict=True):
+        if len(group) != count and not (x is not None and x.ndim == len(group) < count):
+            raise errors.AxisError(
+                errors.explain(name, f"{group} does not name {count} axes", {"axes": axes})
+            )
+    return groups
 
 
 def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity: Any = None) -> ufunc:
@@ -274,6 +371,8 @@ def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity: An
         func: function of `nin` scalars that returns `nout` scalars (a tuple if more than one).
         nin, nout: number of arguments and results.
         identity: value that changes nothing as the first operand, or None.
+
+    Differences from NumPy: the results are numbers of one dtype, not Python objects.
 
     Example:
         >>> import numlift.numpy as np
@@ -285,63 +384,5 @@ def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity: An
     name = getattr(func, "__name__", "ufunc")
     return ufunc(vectorize(func), nin, nout, name=name, identity=identity)
 
-
-_METHODS: list[tuple[Callable[..., Any], int, dict[str, Any]]] = [
-    (
-        arithmetic.add, 2,
-        {"identity": 0, "reduce": reductions.sum, "accumulate": cumsum, "at": "add"},
-    ),
-    (
-        arithmetic.multiply, 2,
-        {"identity": 1, "reduce": reductions.prod, "accumulate": cumprod, "at": "multiply"},
-    ),
-    (arithmetic.subtract, 2, {"at": "subtract"}),
-    (arithmetic.divide, 2, {}),
-    (arithmetic.floor_divide, 2, {}),
-    (arithmetic.remainder, 2, {}),
-    (arithmetic.maximum, 2, {"reduce": reductions.max, "at": "max"}),
-    (arithmetic.minimum, 2, {"reduce": reductions.min, "at": "min"}),
-    (arithmetic.fmax, 2, {}),
-    (arithmetic.fmin, 2, {}),
-    (arithmetic.hypot, 2, {"identity": 0}),
-    (arithmetic.logaddexp, 2, {"identity": -np.inf}),
-    (arithmetic.logaddexp2, 2, {"identity": -np.inf}),
-    (arithmetic.arctan2, 2, {}),
-    (powers.power, 2, {}),
-    (powers.gcd, 2, {"identity": 0}),
-    (powers.lcm, 2, {}),
-    (logic.logical_and, 2, {"identity": True, "reduce": reductions.all}),
-    (logic.logical_or, 2, {"identity": False, "reduce": reductions.any}),
-    (logic.logical_xor, 2, {"identity": False}),
-    (logic.bitwise_and, 2, {"identity": -1}),
-    (logic.bitwise_or, 2, {"identity": 0}),
-    (logic.bitwise_xor, 2, {"identity": 0}),
-    (logic.equal, 2, {}),
-    (logic.not_equal, 2, {}),
-    (logic.less, 2, {}),
-    (logic.less_equal, 2, {}),
-    (logic.greater, 2, {}),
-    (logic.greater_equal, 2, {}),
-    (elementwise.negative, 1, {}),
-    (elementwise.square, 1, {}),
-    (elementwise.absolute, 1, {}),
-    (elementwise.exp, 1, {}),
-    (elementwise.log, 1, {}),
-    (elementwise.sqrt, 1, {}),
-]  # fmt: skip
-"""Functions of this package that get the methods of a `ufunc` as attributes."""
-
-
-def _attach() -> None:
-    for function, nin, options in _METHODS:
-        made = ufunc(function, nin, 1, **options)
-        plain: Any = function
-        plain.nin, plain.nout, plain.nargs, plain.identity = nin, 1, nin + 1, made.identity
-        names = ("reduce", "accumulate", "reduceat", "outer", "at") if nin == 2 else ("at",)
-        for name in names:
-            setattr(plain, name, getattr(made, name))
-
-
-_attach()
 
 __all__ = ["frompyfunc", "ufunc"]

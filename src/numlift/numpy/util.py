@@ -230,7 +230,7 @@ def check_axes(function: str, axis: Any, ndim: int) -> tuple[int, ...]:
     """`axis` (None, int or sequence) as a tuple of distinct non-negative ints."""
     if axis is None:
         return tuple(range(ndim))
-    many = axis if isinstance(axis, (tuple, list)) else (axis,)
+    many = axis if isinstance(axis, (tuple, list, range)) else (axis,)
     found = tuple(check_axis(function, a, ndim) for a in many)
     if len(set(found)) != len(found):
         raise errors.ValueArgumentError(

@@ -1,6 +1,9 @@
 """Linear algebra, as `numpy.linalg`."""
 
+from numpy.linalg import LinAlgError
+
 from ..manipulation import matrix_transpose
+from . import portable, portable_bands, portable_schur, portable_spectral
 from .decompositions import cholesky, eig, eigh, eigvals, eigvalsh, qr, svd, svdvals
 from .norms import matrix_norm, norm, vector_norm
 from .products import (
@@ -18,6 +21,7 @@ from .pseudo_inverse import cond, lstsq, matrix_rank, pinv
 from .solving import det, inv, slogdet, solve, tensorinv, tensorsolve
 
 __all__ = [
+    "LinAlgError",
     "cholesky",
     "cond",
     "cross",

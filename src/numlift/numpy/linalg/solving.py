@@ -5,20 +5,16 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ... import errors
 from ...api.library import library
-from ...core.tracing import apply, type_of
-from ...ops.elementwise_misc import stop_gradient
-from ...ops.linalg_calls import diagonal
-from ...ops.linalg_factors import Lu, LuSolve
+from ...core.tracing import type_of
 from ..diagonals import eye
 from ..elementwise import log
 from ..reductions import prod, sum
 from ..selection import where
 from ..util import as_value, broadcast_shape, broadcast_to_shape, to_inexact
 from .decompositions import matrices
+from .determinants import determinant, parity, solve_square
 
 
 class SlogdetResult(NamedTuple):
@@ -26,12 +22,6 @@ class SlogdetResult(NamedTuple):
 
     sign: Any
     logabsdet: Any
-
-
-def solve_square(a: Any, b: Any) -> Any:
-    """a^-1 b for arrays of matrices with equal batch axes."""
-    lu, _, order = apply(Lu.of(), apply(stop_gradient, a))
-    return apply(LuSolve.of(False), a, lu, order, b)
 
 
 @library(arrays=2)
@@ -98,14 +88,6 @@ def inv(a: Any) -> Any:
     return solve_square(x, _identity_like(x))
 
 
-def _parity(x: Any) -> tuple[Any, Any]:
-    """Diagonal of U, and the sign of the permutation."""
-    t = type_of(x)
-    lu, pivots, _ = apply(Lu.of(), x)
-    swaps = sum(pivots != np.arange(t.shape[-1], dtype=np.int32), axis=-1)
-    return diagonal(lu), (1 - 2 * (swaps % 2)).astype(t.dtype)
-
-
 @library(arrays=1)
 def slogdet(a: Any, *, method: str | None = None) -> Any:
     """Sign (or phase) and logarithm of the absolute value of determinants.
@@ -131,7 +113,7 @@ def slogdet(a: Any, *, method: str | None = None) -> Any:
         raise errors.ValueArgumentError(
             errors.explain("linalg.slogdet", f"method must be 'lu', not {method!r}")
         )
-    entries, sign = _parity(x)
+    entries, sign = parity(x)
     size = abs(entries)
     units = where(size == 0, 0, entries / where(size == 0, 1, size))
     return SlogdetResult(sign * prod(units, axis=-1), sum(log(size), axis=-1))
@@ -145,8 +127,7 @@ def det(a: Any) -> Any:
         a: (..., n, n).
 
     Returns:
-        (...). Up to 3 x 3 the derivative is right everywhere; for larger matrices that are
-        singular it is NaN.
+        (...). First and second derivatives are right for singular matrices too.
 
     Raises:
         ShapeError: not square.
@@ -169,8 +150,7 @@ def det(a: Any) -> Any:
             - p[..., 1] * (q[..., 0] * r[..., 2] - q[..., 2] * r[..., 0])
             + p[..., 2] * (q[..., 0] * r[..., 1] - q[..., 1] * r[..., 0])
         )
-    entries, sign = _parity(x)
-    return sign * prod(entries, axis=-1)
+    return determinant(x)
 
 
 @library(arrays=1)
