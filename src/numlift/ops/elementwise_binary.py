@@ -13,7 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import errors
-from ..core.dtypes import finfo
+from ..core.dtypes import finfo, iinfo
+from ..core.graph import Literal
 from ..core.op import Linear
 from ..core.tracing import apply, type_of
 from ..core.types import ArrayType, array_type
@@ -26,11 +27,37 @@ from .elementwise_cpu import fast_lowering
 from .elementwise_text import Term
 
 
+def lower_whole(op: Any, ctx: Any, operands: list[str], out: ArrayType, of_zero: str) -> str:
+    """Division of integers; for y = 0 the result is the operand `of_zero`.
+
+    XLA's compiler divides constants by the machine's instruction, which ends the process if y is 0.
+    Where y may turn out to be constant, it divides by 1 instead.
+    """
+    x, y = operands
+    text = f"{op.hlo} {{}}, {{}} : {out.mlir}"
+    divisor = ctx.equation.inputs[1]
+    if type(divisor) is Literal and divisor.value != 0:
+        return ctx.emit(text.format(x, y))
+    flags = array_type(out.shape, np.dtype(bool)).mlir
+    zero, one = ctx.full(0, out), ctx.full(1, out)
+    is_zero = ctx.emit(f"stablehlo.compare EQ, {y}, {zero} : ({out.mlir}, {out.mlir}) -> {flags}")
+    safe = ctx.emit(f"stablehlo.select {is_zero}, {one}, {y} : {flags}, {out.mlir}")
+    result = ctx.emit(text.format(x, safe))
+    return ctx.emit(f"stablehlo.select {is_zero}, {of_zero}, {result} : {flags}, {out.mlir}")
+
+
 class Div(Binary):
     """x / y; integers: quotient truncated towards zero, -1 (all bits set) for y = 0."""
 
     hlo = "stablehlo.divide"
     accepts = "iufc"
+
+    def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> str:
+        out = outs[0]
+        if out.kind not in "iu":
+            return super().lower(ctx, operands, types, outs)
+        ones = -1 if out.kind == "i" else int(iinfo(out.dtype).max)
+        return lower_whole(self, ctx, operands, out, ctx.full(ones, out))
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         x, y = primals
@@ -53,6 +80,11 @@ class Rem(Binary):
 
     hlo = "stablehlo.remainder"
     accepts = "iuf"
+
+    def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> str:
+        if outs[0].kind not in "iu":
+            return super().lower(ctx, operands, types, outs)
+        return lower_whole(self, ctx, operands, outs[0], operands[0])
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         x, y = primals
