@@ -11,9 +11,10 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from .dim_terms import Atom, Mono, Terms, add_terms, divided, terms_of, times
+
 if TYPE_CHECKING:
     from .dim_scope import SymbolicScope
-    from .dims import Atom, Mono, Terms
 
 _INF = math.inf
 LARGEST = 2**31 - 1
@@ -130,7 +131,7 @@ class _Search:
         for atom in _atoms(terms):
             if atom.kind in ("max", "min"):
                 # it is one of the two
-                if all(self.proves(_replaced(terms, atom, x), depth - 1) for x in atom.args):
+                if all(self.proves(_substituted(terms, atom, x), depth - 1) for x in atom.args):
                     return True
                 break
         for fact in _facts(scope, terms):
@@ -149,24 +150,19 @@ def _atoms(terms: Terms) -> list[Atom]:
     return list({id(atom): atom for mono in terms for atom, _ in mono}.values())
 
 
-def _replaced(terms: Terms, atom: Atom, x: Any) -> Terms:
-    """A polynomial with `x` in the place of an atom."""
+def _substituted(terms: Terms, atom: Atom, x: Any) -> Terms:
+    """A polynomial with the size `x` in the place of an atom."""
     made: Terms = {}
     for mono, c in terms.items():
-        product: Terms = {tuple([f for f in mono if f[0] is not atom]): c}
-        for _ in range(dict(mono).get(atom, 0)):
+        power = dict(mono).get(atom, 0)
+        product: Terms = {divided(mono, ((atom, power),)) or (): c}
+        for _ in range(power):
             grown: Terms = {}
-            for m, k in product.items():
-                for other, n in _terms(x).items():
-                    key = m
-                    for factor, power in other:
-                        for _ in range(power):
-                            key = _with(key, factor)
-                    grown[key] = grown.get(key, 0) + k * n
+            for m, k in terms_of(x).items():
+                add_terms(grown, product, k, m)
             product = grown
-        for m, k in product.items():
-            made[m] = made.get(m, 0) + k
-    return {m: k for m, k in made.items() if k}
+        add_terms(made, product)
+    return made
 
 
 def _grows(scope: SymbolicScope, terms: Terms) -> bool:
@@ -179,14 +175,9 @@ def _grows(scope: SymbolicScope, terms: Terms) -> bool:
             if low == -_INF:
                 return False
             for _ in range(power):
-                grown: Terms = {}
-                for m, k in product.items():
-                    grown[m] = grown.get(m, 0) + k * int(low)
-                    more = _with(m, atom)
-                    grown[more] = grown.get(more, 0) + k
-                product = grown
-        for m, k in product.items():
-            shifted[m] = shifted.get(m, 0) + k
+                grown = add_terms({}, product, int(low))
+                product = add_terms(grown, product, 1, ((atom, 1),))
+        add_terms(shifted, product)
     return all(k >= 0 for k in shifted.values())
 
 
@@ -215,27 +206,13 @@ def _atom_facts(scope: SymbolicScope, atom: Atom) -> Iterator[Terms]:
         if size_bounds(a)[0] >= 0:
             yield _plus({me: -1}, a, 1)
         return
-    product = {_with(mono, atom): c for mono, c in _terms(b).items()}
+    product = {times(mono, me): c for mono, c in terms_of(b).items()}
     yield _plus({m: -c for m, c in product.items()}, a, 1)
     yield _plus(_plus({**product, (): product.get((), 0) - 1}, b, 1), a, -1)
     if size_bounds(a)[0] >= 0:
         yield _plus({me: -1}, a, 1)
 
 
-def _with(mono: Mono, atom: Atom) -> Mono:
-    powers = dict(mono)
-    powers[atom] = powers.get(atom, 0) + 1
-    return tuple(sorted(powers.items(), key=lambda item: item[0].text))
-
-
-def _terms(x: Any) -> Terms:
-    if isinstance(x, int):
-        return {(): x}
-    return dict(x.terms)
-
-
 def _plus(terms: Terms, x: Any, factor: int) -> Terms:
-    made = dict(terms)
-    for mono, c in _terms(x).items():
-        made[mono] = made.get(mono, 0) + factor * c
-    return made
+    """A polynomial plus factor * x, for a size `x`."""
+    return add_terms(dict(terms), terms_of(x), factor)

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import ast
+import operator
 import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .. import errors
 from .dim_bounds import LARGEST
-from .dims import Atom, Dim, Mono, Size, Terms, atom_size, max_size, min_size, size_text, terms_of
+from .dim_terms import Atom, Mono, Terms, terms_of
+from .dims import OPERATIONS, Dim, Size, atom_size, size_text
 
-_FUNCTIONS = {
-    "floordiv": lambda a, b: a // b,
-    "mod": lambda a, b: a % b,
-    "max": max_size,
-    "min": min_size,
-}
 _OPERATORS: dict[type, Any] = {
-    ast.Add: lambda a, b: a + b,
-    ast.Sub: lambda a, b: a - b,
-    ast.Mult: lambda a, b: a * b,
-    ast.FloorDiv: lambda a, b: a // b,
-    ast.Mod: lambda a, b: a % b,
-    ast.Pow: lambda a, b: a**b,
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
 }
 _COMPARISONS: dict[type, str] = {
     ast.GtE: ">=",
@@ -117,7 +113,7 @@ class SymbolicScope:
                 raise syntax(text, "an exponent must be a number that is not negative")
             return self._divided(_OPERATORS[type(node.op)], a, b, text)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            function = _FUNCTIONS.get(node.func.id)
+            function = OPERATIONS.get(node.func.id)
             if function is not None and len(node.args) == 2 and not node.keywords:
                 a, b = [self._size(x, text) for x in node.args]
                 return self._divided(function, a, b, text)

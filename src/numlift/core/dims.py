@@ -18,25 +18,15 @@ import numpy as np
 
 from .. import errors
 from . import dim_bounds
+from .dim_terms import Atom, Mono, Terms, add_terms, divided, terms_of, times
 from .dim_text import CLOSE, OPEN, mono_text, terms_text, text_is_marked
 
 if TYPE_CHECKING:
     from .dim_scope import SymbolicScope
 
-Mono: TypeAlias = "tuple[tuple[Atom, int], ...]"
-Terms: TypeAlias = "dict[Mono, int]"
 Size: TypeAlias = "int | Dim"
 
 _ROUNDS = 256
-
-
-class Atom:
-    """A symbol, or one of floordiv, mod, max, min of two sizes. One object each in a scope."""
-
-    __slots__ = ("kind", "args", "text")
-
-    def __init__(self, kind: str, args: tuple[Any, ...], text: str):
-        self.kind, self.args, self.text = kind, args, text
 
 
 class Dim:
@@ -264,47 +254,7 @@ def is_nonnegative(x: Size) -> bool | None:
     return dim_bounds.is_nonnegative(x.scope, dict(x.terms))
 
 
-# ---- arithmetic on terms -------------------------------------------------------------------------
-
-
-def terms_of(x: Size) -> Terms:
-    """Monomials of a size and their coefficients."""
-    if type(x) is Dim:
-        return dict(x.terms)
-    return {(): x} if x else {}  # type: ignore[dict-item]
-
-
-def add_terms(into: Terms, terms: Mapping[Mono, int], factor: int = 1, mono: Mono = ()) -> Terms:
-    """`into` plus factor * mono * terms, in place."""
-    for m, c in terms.items():
-        key = times(m, mono) if mono else m
-        found = into.get(key, 0) + factor * c
-        if found:
-            into[key] = found
-        else:
-            into.pop(key, None)
-    return into
-
-
-def times(a: Mono, b: Mono) -> Mono:
-    """Product of monomials."""
-    if not a or not b:
-        return a or b
-    powers: dict[Atom, int] = dict(a)
-    for atom, p in b:
-        powers[atom] = powers.get(atom, 0) + p
-    return tuple(sorted(powers.items(), key=lambda item: item[0].text))
-
-
-def divided(a: Mono, b: Mono) -> Mono | None:
-    """a / b if it is a monomial."""
-    powers = dict(a)
-    for atom, p in b:
-        left = powers.get(atom, 0) - p
-        if left < 0:
-            return None
-        powers[atom] = left
-    return tuple([(atom, p) for atom, p in powers.items() if p])
+# ---- normal forms --------------------------------------------------------------------------------
 
 
 def nearest_quotient(c: int, k: int) -> int:
@@ -584,6 +534,12 @@ def known(x: Any, else_: int) -> int:
 
 def is_symbolic_dim(x: Any) -> bool:
     """Whether a size is symbolic.
+
+    Args:
+        x: a size, such as an entry of a shape.
+
+    Returns:
+        True for symbolic sizes, False for numbers.
 
     Example:
         >>> from numlift import export

@@ -110,7 +110,7 @@ class Exported:
         if chosen not in self._modules:
             raise errors.ValueArgumentError(
                 errors.explain(
-                    f"exported {self.fun_name}",
+                    self._title,
                     f"there is no program for the platform {chosen!r}",
                     {"platforms": ", ".join(self.platforms)},
                 )
@@ -121,15 +121,11 @@ class Exported:
 
     def in_shardings_jax(self, mesh: Any) -> tuple[Any, ...]:
         """Shardings of the argument leaves on a mesh of `nr_devices` devices; None if free."""
-        return on_mesh(
-            self.in_shardings_hlo, self._in_types, mesh, self.nr_devices, self._title
-        )  # fmt: skip
+        return on_mesh(self.in_shardings_hlo, self._in_types, mesh, self.nr_devices, self._title)
 
     def out_shardings_jax(self, mesh: Any) -> tuple[Any, ...]:
         """Shardings of the result leaves on a mesh of `nr_devices` devices; None if free."""
-        return on_mesh(
-            self.out_shardings_hlo, self._out_types, mesh, self.nr_devices, self._title
-        )  # fmt: skip
+        return on_mesh(self.out_shardings_hlo, self._out_types, mesh, self.nr_devices, self._title)
 
     @property
     def _title(self) -> str:
@@ -155,7 +151,7 @@ class Exported:
         under `set_mesh`); names of mesh axes do not matter. Donation is up to the caller:
         ``jit(exported.call, donate_argnums=0)``.
         """
-        function = f"exported {self.fun_name}"
+        function = self._title
         leaves, tree = tree_flatten((args, kwargs))
         if tree != self.in_tree:
             raise errors.TreeError(
@@ -190,7 +186,7 @@ class Exported:
         """What to call with argument leaves of these types: one function for the same sizes."""
         scope, sizes = self._scope, {}
         if scope is not None:
-            sizes = solve(f"exported {self.fun_name}", scope, self._in_types, types, where)
+            sizes = solve(self._title, scope, self._in_types, types, where)
         key = tuple(sizes.values())
         flat = self._flats.get(key)
         if flat is None:
@@ -240,7 +236,7 @@ class Exported:
             if self._source is None:
                 raise errors.GradError(
                     errors.explain(
-                        f"exported {self.fun_name}",
+                        self._title,
                         "the derivative was not serialised",
                         try_="serialize(vjp_order=1) where the function is exported",
                     )
@@ -307,6 +303,12 @@ class Exported:
 def deserialize(data: bytes | bytearray) -> Exported:
     """The function that `Exported.serialize` wrote. Reading runs no code of the file.
 
+    Args:
+        data: the bytes.
+
+    Returns:
+        The exported function.
+
     Raises:
         ValueArgumentError: other bytes, damaged ones, or a format that is newer than this release.
         TreeError: a class in the arguments or results is not registered here.
@@ -351,6 +353,9 @@ def deserialize(data: bytes | bytearray) -> Exported:
 
 def default_export_platform() -> str:
     """The platform that functions are exported for if none is named.
+
+    Returns:
+        One of "cpu", "cuda", "rocm" and "tpu".
 
     Example:
         >>> from numlift import export

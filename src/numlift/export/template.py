@@ -25,11 +25,6 @@ _MARK = re.compile(f"{OPEN}([^{CLOSE}]*){CLOSE}")
 _FUNCTION = re.compile(r"^func\.func (?:public|private) @(\w+)", re.MULTILINE)
 
 
-def expressions(text: str) -> list[str]:
-    """The expressions of a template, each once."""
-    return list(dict.fromkeys(_MARK.findall(text)))
-
-
 def filled(text: str, value: Callable[[str], Any]) -> str:
     """A template with `value(expression)` in the place of each expression."""
     known: dict[str, str] = {}
