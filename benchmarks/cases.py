@@ -332,6 +332,47 @@ def _scan(lib: Lib) -> Timed:
     return run
 
 
+_LOOP_STEPS = 2000
+
+
+def _recurrent(lib: Lib) -> tuple[Callable, object]:
+    """A step of a recurrent network, and its first state."""
+    w = numpy.random.default_rng(0).normal(size=(128, 128)).astype(numpy.float32) / 12
+    weights = lib.np.asarray(w)
+    return lambda s: lib.np.tanh(weights @ s), lib.np.ones(128, "float32")
+
+
+def _scan_loss(lib: Lib, step: Callable) -> Callable:
+    return lambda x: lib.np.sum(
+        lib.lax.scan(lambda s, _: (step(s), None), x, None, length=_LOOP_STEPS)[0]
+    )
+
+
+@case("control/gradient of a long scan, jitted call", goal=1.0)
+def _scan_gradient(lib: Lib) -> Timed:
+    step, x = _recurrent(lib)
+    f = lib.top.jit(lib.top.grad(_scan_loss(lib, step)))
+    return lambda: lib.ready(f(x))
+
+
+@case("control/gradient of a bounded while loop (peer: scan), jitted call", goal=1.5)
+def _while_gradient(lib: Lib) -> Timed:
+    """The peer has no gradient of such a loop; its scan keeps the states of every step."""
+    step, x = _recurrent(lib)
+
+    def loss(x):
+        found = lib.lax.while_loop(
+            lambda s: s[1] < _LOOP_STEPS,
+            lambda s: (step(s[0]), s[1] + 1),
+            (x, 0),
+            max_steps=_LOOP_STEPS,
+        )
+        return lib.np.sum(found[0])
+
+    f = lib.top.jit(lib.top.grad(loss if lib.name == "numlift" else _scan_loss(lib, step)))
+    return lambda: lib.ready(f(x))
+
+
 # --- work on large arrays
 
 

@@ -236,8 +236,25 @@ def halved(x: Any) -> Any:
 def test_while_has_forward_mode_only() -> None:
     f = nl.jit(halved, autostage=True)
     assert float(nl.jvp(f, (8.0,), (1.0,))[1]) == 0.125
-    with pytest.raises(errors.GradError, match="while_loop"):
+    line = halved.__code__.co_firstlineno + 1
+    text = rf"lax.while_loop\(.*max_steps=N\) in place of the `while` on line {line}"
+    with pytest.raises(errors.GradError, match=text):
         nl.grad(f)(8.0)
+
+
+def summed(x: Any, n: Any) -> Any:
+    total = x
+    for _ in range(n):
+        total = total * x
+    return total
+
+
+def test_for_of_traced_length_has_forward_mode_only() -> None:
+    f = nl.jit(summed, autostage=True)
+    line = summed.__code__.co_firstlineno + 2
+    text = rf"lax.fori_loop\(.*max_steps=N\) in place of the `for` on line {line}"
+    with pytest.raises(errors.GradError, match=text):
+        nl.grad(f)(8.0, 3)
 
 
 def powers(x: Any, n: int, *, twice: bool = False) -> Any:

@@ -174,6 +174,24 @@ def test_what_no_step_changes_is_not_kept() -> None:
     assert temp_bytes(nl.grad(f, (0, 1)), 0.5, numpy.ones(10_000)) < 8 * 10_000 * 8
 
 
+def test_random_keys_in_the_carry_to_second_order() -> None:
+    def body(s: Any) -> Any:
+        x, i, key = s
+        key = nl.random.fold_in(key, 1)
+        return np.tanh(x + nl.random.uniform(key, (3,)) * x), i + 1, key
+
+    def f(x: Any, loop: bool) -> Any:
+        s = (x, 0, nl.random.key(0))
+        if loop:
+            return (lax.while_loop(lambda s: s[1] < 3, body, s, max_steps=5)[0] ** 2).sum()
+        for _ in range(3):
+            s = body(s)
+        return (s[0] ** 2).sum()
+
+    x = numpy.array([0.1, 0.5, -0.3])
+    numpy.testing.assert_allclose(nl.hessian(f)(x, True), nl.hessian(f)(x, False), rtol=1e-9)
+
+
 def test_fori_loop_with_traced_bounds() -> None:
     power = lambda x, n: lax.fori_loop(0, n, lambda i, y: x * y, 1.0, max_steps=10)
     assert float(nl.jit(nl.grad(power))(2.0, 3)) == 12.0

@@ -32,6 +32,8 @@ class BoundedLowering:
         if self.loop.save:
             slots = [ctx.full(0, t) for t in self.slots.types]
             if self.loop.max_steps:
+                if self.slots.whole:
+                    return self._saving_all(ctx, [*state, self.slots.all_steps(ctx), *slots[1:]])
                 state += [zero, zero, zero, zero, *slots]
                 return self._saving(ctx, state)
             return [*operands[self.first - 1 :], zero, zero, zero, zero, *slots]
@@ -58,6 +60,29 @@ class BoundedLowering:
             self.ordered,
         )
         return [*found[self.first : self.last], found[0], *found[self.last + 1 :]]
+
+    def _saving_all(self, ctx: Any, state: list[str]) -> list[str]:
+        """Every carry is kept: one loop does, and one stack."""
+        limit = self.loop.max_steps
+
+        def keep(b: Any, names: list[str]) -> list[str]:
+            slot = self.slots.of_step(b, names[0])
+            carry = names[self.first : self.last]
+            slots = self.slots.write(b, names[self.last :], slot, None, carry)
+            return self.step(b, [*names[: self.last], *slots])
+
+        found = emit_while(
+            ctx,
+            state,
+            [*self.types, *self.slots.types],
+            lambda b, names: self.test(b, names, b.full(limit, INDEX)),
+            keep,
+            self.ordered,
+        )
+        do = Numbers(ctx)
+        size = do("maximum", do.plus(found[0], -1), do.const(0))
+        stacks = Stacks(do.const(0), size, do.const(0))
+        return [*found[self.first : self.last], found[0], *stacks, *found[self.last :]]
 
     def test(self, b: Any, names: list[str], limit: str) -> list[str]:
         """Whether to take a step: the condition holds and the limit is not reached."""

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..core.types import ArrayType, array_type
-from .checkpoint_schedule import reach_table
+from .checkpoint_schedule import reach_table, usable
 from .loop_lowering import FLAG, INDEX, get_row, set_row
 
 I32 = INDEX.mlir
@@ -66,10 +66,14 @@ class Slots:
     Args:
         max_steps, checkpoints: of the loop.
         state: storage types of the states.
+
+    Attributes:
+        whole: whether every step has a slot; then the state of each stays in it (`of_step`).
     """
 
     def __init__(self, max_steps: int, checkpoints: int, state: Sequence[ArrayType]):
         self.room = checkpoints + 1
+        self.whole = checkpoints >= usable(max_steps)
         self.table = reach_table(max_steps, checkpoints)
         self.steps_type = array_type((checkpoints + 2,), INDEX.dtype)
         self.types = [self.steps_type, *(_rows(t, checkpoints + 2) for t in state)]
@@ -90,14 +94,26 @@ class Slots:
         room = do("subtract", do.const(self.room), new)
         return Stacks(do("minimum", stacks.old, room), new, stacks.down)
 
+    def of_step(self, b: Any, step: str) -> str:
+        """Where the state at a step is, if all steps have slots."""
+        do = Numbers(b)
+        later = do.test("GT", step, do.const(0))
+        return do.select(later, do.plus(step, -1), do.const(self.room))
+
+    def all_steps(self, b: Any) -> str:
+        """The step of each slot, if all steps have slots."""
+        t = self.steps_type
+        index = b.emit(f"stablehlo.iota dim = 0 : {t.mlir}")
+        steps = b.emit(f"stablehlo.add {index}, {b.full(1, t)} : {t.mlir}")
+        return set_row(b, steps, t, b.full(0, INDEX), b.full(self.room, INDEX))
+
     def write(
-        self, b: Any, slots: Sequence[str], slot: str, step: str, state: Sequence[str]
+        self, b: Any, slots: Sequence[str], slot: str, step: str | None, state: Sequence[str]
     ) -> list[str]:
-        """The slots with a state in one of them."""
-        return [
-            set_row(b, y, t, x, slot)
-            for y, t, x in zip(slots, self.types, [step, *state], strict=True)
-        ]
+        """The slots with a state in one of them; without a step this says nothing of where."""
+        first = slots[0] if step is None else set_row(b, slots[0], self.steps_type, step, slot)
+        rows = zip(slots[1:], self.types[1:], state, strict=True)
+        return [first, *(set_row(b, y, t, x, slot) for y, t, x in rows)]
 
     def step_in(self, b: Any, slots: Sequence[str], slot: str) -> str:
         """The step of the state in a slot."""

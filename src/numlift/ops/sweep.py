@@ -152,7 +152,9 @@ class Sweep(HigherOrder):
             lambda: rearranged(backward, order, range(len(backward.outputs))),
         )
         loop = self.around(forward, ordered, len(consts) + sum(c_on), self.given)
-        d_start = [instantiate(d, type_of(x)) for d, x in zip(d_state, state, strict=True)]
+        d_start = [
+            instantiate(d, type_of(x)) for d, x, on in zip(d_state, state, s_on, strict=True) if on
+        ]
         if self.given:
             stacks = kept[GivenStates.HEAD :]
             d_stacks = d_kept[GivenStates.HEAD :]
@@ -170,7 +172,7 @@ class Sweep(HigherOrder):
             *consts,
             *chosen(d_consts, c_on),
             *state,
-            *chosen(d_start, s_on),
+            *d_start,
             *kept,
             *a,
             *(instantiate(d, t) for d, t, on in zip(d_a, self._a_types, a_on, strict=True) if on),

@@ -114,8 +114,7 @@ class While(HigherOrder):
             errors.explain(
                 "grad of while_loop",
                 "reverse mode needs a loop whose number of steps is known while tracing",
-                try_="max_steps=N (a bound) makes while_loop and fori_loop differentiable; or "
-                "lax.scan, fori_loop with int bounds, or forward mode (nl.jvp, nl.jacfwd)",
+                try_=_bounded_loop(self.body.name),
             )
         )
 
@@ -208,6 +207,25 @@ class While(HigherOrder):
 
         ordered = ORDERED in self.effects
         return emit_while(ctx, operands, all_types, test, do, ordered)[n_c + n_b :]
+
+
+def _bounded_loop(name: str) -> str:
+    """What to write in place of a loop without a bound.
+
+    Args:
+        name: of its body; `autostage` calls that of a Python loop for_LINE or while_LINE.
+    """
+    kind, _, line = name.partition("_")
+    if kind in ("for", "while") and line.isdigit():
+        call = "fori_loop(a, b, body, value" if kind == "for" else "while_loop(test, body, value"
+        return (
+            f"lax.{call}, max_steps=N) in place of the `{kind}` on line {line}: with a bound N "
+            "it is differentiable; or forward mode (nl.jvp, nl.jacfwd)"
+        )
+    return (
+        "max_steps=N (a bound) makes while_loop and fori_loop differentiable; or lax.scan, "
+        "fori_loop with int bounds, or forward mode (nl.jvp, nl.jacfwd)"
+    )
 
 
 def guarded_condition(condition: Graph) -> Graph:

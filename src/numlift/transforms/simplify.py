@@ -81,7 +81,7 @@ def merge_equal(
     for eq in equations:
         inputs = [same.get(a, a) for a in eq.inputs]
         if not eq.op.effects:
-            key = (eq.op, *[_atom_key(a) for a in inputs])
+            key = (eq.op, *[atom_key(a) for a in inputs])
             first = seen.get(key)
             if first is not None:
                 same.update(zip(eq.outputs, first.outputs, strict=True))
@@ -95,7 +95,8 @@ def merge_equal(
     return kept, [same.get(a, a) for a in outputs]
 
 
-def _atom_key(atom: Atom) -> Any:
+def atom_key(atom: Atom) -> Any:
+    """What tells an atom from others: equal literals have equal keys."""
     if type(atom) is Literal:
         # repr tells 0.0 from -0.0 and makes NaN equal to itself
         return (repr(atom.value), atom.type)
