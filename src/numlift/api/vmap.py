@@ -60,14 +60,7 @@ def vmap(
     name = name_of(fun)
     if isinstance(in_axes, list):
         in_axes = tuple(in_axes)
-    if not (in_axes is None or isinstance(in_axes, (int, tuple, dict)) or hasattr(in_axes, "keys")):
-        raise errors.ArgumentError(
-            errors.explain(
-                f"vmap({name})",
-                "in_axes must be an int, None, or a tuple with one entry an argument",
-                {"in_axes": in_axes},
-            )
-        )
+    _check_in_axes(in_axes, name)
 
     @door
     @functools.wraps(fun, assigned=("__module__", "__name__", "__qualname__"), updated=())
@@ -108,6 +101,18 @@ def vmap(
         return tree_unflatten(out_tree, placed)
 
     return vmap_fun
+
+
+def _check_in_axes(in_axes: Any, name: str) -> None:
+    if in_axes is None or isinstance(in_axes, (int, tuple, dict)) or hasattr(in_axes, "keys"):
+        return
+    raise errors.ArgumentError(
+        errors.explain(
+            f"vmap({name})",
+            "in_axes must be an int, None, or a tuple with one entry an argument",
+            {"in_axes": in_axes},
+        )
+    )
 
 
 def _value_of(x: Any) -> Any:

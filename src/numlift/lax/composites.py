@@ -33,8 +33,8 @@ def composite(decomposition: Callable[..., Any], name: str, version: int = 0) ->
         The function.
 
     Raises:
-        ValueArgumentError: another kind of name.  ArgumentError: an attribute that is no number,
-        string or array.
+        ValueArgumentError: another kind of name.
+        ArgumentError: an attribute that is no number, string or array.
 
     Differences from JAX: derivatives and `vmap` go through the decomposition (JAX refuses).
 

@@ -25,8 +25,12 @@ def stack(operands: Sequence[Any], axis: int = 0) -> Any:
         operands: the arrays, at least one.
         axis: position of the new axis in the result; negative from the end.
 
+    Returns:
+        The array, of one rank more.
+
     Raises:
-        ValueArgumentError: no operands.  ShapeError, DTypeError: they differ.
+        ValueArgumentError: no operands.
+        ShapeError, DTypeError: they differ.
         AxisError: the axis is out of range.
 
     Differences from NumPy: nothing is promoted (`numlift.numpy.stack` promotes).
@@ -63,6 +67,9 @@ def unstack(x: Any, axis: int = 0) -> tuple[Any, ...]:
         x: array of rank 1 or more.
         axis: along which to take it apart; negative from the end.
 
+    Returns:
+        A tuple with one array for each position along the axis.
+
     Raises:
         AxisError: the axis is out of range.
 
@@ -84,6 +91,9 @@ def broadcast_like(arr: Any, like_arr: Any) -> Any:
     Args:
         arr: array whose shape broadcasts by NumPy's rule; it keeps its dtype.
         like_arr: array whose shape and sharding are taken.
+
+    Returns:
+        The repeated array.
 
     Raises:
         ShapeError: the shape does not broadcast.
@@ -133,6 +143,9 @@ def shape_as_value(shape: Sequence[Any]) -> Any:
 
     Args:
         shape: sequence of integers.
+
+    Returns:
+        A vector of the default integer dtype.
 
     Example:
         >>> shape_as_value((2, 3)).tolist()

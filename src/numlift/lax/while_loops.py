@@ -253,9 +253,13 @@ def fori_loop(
         checkpoints: how many values a gradient keeps (see `while_loop`). With int bounds
             `max_steps` need not be given.
 
+    Returns:
+        The last value.
+
     Raises:
-        DTypeError: the bounds are no integer scalars.  GradError: reverse mode with traced bounds
-        and without `max_steps`.  ValueArgumentError: int bounds with more than `max_steps` steps.
+        DTypeError: the bounds are no integer scalars.
+        GradError: reverse mode with traced bounds and without `max_steps`.
+        ValueArgumentError: int bounds with more than `max_steps` steps.
 
     Example:
         >>> import numlift as nl
