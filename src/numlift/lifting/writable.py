@@ -156,7 +156,7 @@ class Writable:
     # ---- reading and writing parts ----------------------------------------------------------
 
     def __getitem__(self, index: Any) -> Any:
-        asked, index = index, plain(index)
+        asked, index = index, _index(plain(index))
         mask = traced_mask(index, self.read())
         if mask is not None:
             return selected(self.read(), mask)
@@ -183,7 +183,7 @@ class Writable:
         )
 
     def __setitem__(self, index: Any, new: Any) -> None:
-        index, new = plain((index, new))
+        index, new = _index(plain(index)), plain(new)
         whole = self.read()
         if self.is_scalar():
             raise errors.ImmutableArrayError(
@@ -351,6 +351,15 @@ def has_traced(x: Any) -> bool:
     if type(x) is dict:
         return any(map(has_traced, x.values()))
     return type(x) is slice and has_traced((x.start, x.stop, x.step))
+
+
+def _index(index: Any) -> Any:
+    """An index in which lists with traced elements are arrays, as all lists are to NumPy."""
+    if type(index) is list:
+        return nlnp.asarray(index) if has_traced(index) else index
+    if type(index) is tuple and any(type(x) is list for x in index):
+        return tuple(map(_index, index))
+    return index
 
 
 def is_basic(index: Any) -> bool:
