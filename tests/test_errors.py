@@ -27,11 +27,14 @@ BASES = {
     "UnexpectedTracerError": TypeError,
     "UnhashableStaticError": ValueError,
     "KeyReuseError": RuntimeError,
+    "NotElementwiseError": RuntimeError,
     "GradError": TypeError,
     "TreeError": ValueError,
     "ShardingError": ValueError,
     "DeviceError": RuntimeError,
     "CompileError": RuntimeError,
+    "ExecutionError": RuntimeError,
+    "OutOfMemoryError": MemoryError,
     "ImmutableArrayError": TypeError,
     "DeletedBufferError": RuntimeError,
     "DonationError": ValueError,
@@ -62,7 +65,7 @@ def test_every_class_is_listed():
         for name, value in vars(errors).items()
         if isinstance(value, type) and issubclass(value, errors.NumliftError)
     }
-    assert classes == {*BASES, "NumliftError"}
+    assert classes == {*BASES, "NumliftError", "JaxRuntimeError"}
     assert classes <= set(errors.__all__)
 
 

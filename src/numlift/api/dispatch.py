@@ -396,9 +396,8 @@ def make_jitted(info: Jitted) -> Callable[..., Any]:
                 return info.run(entry, leaves)
             else:
                 outs = entry.run(entry.arrange(buffers)).consume_with_handlers(entry.handlers)
-        except xla.JaxRuntimeError:
-            entry.program.check_alive(buffers)
-            raise
+        except xla.JaxRuntimeError as error:
+            raise entry.program.failure(buffers, error) from error
         if entry.unflatten is None:
             return Array(outs[0], entry.placements[0])
         return entry.unflatten(map(Array, outs, entry.placements))

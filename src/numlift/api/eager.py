@@ -41,9 +41,8 @@ def execute(op: Op, args: Sequence[Any]) -> Any:
         return results if op.multi else results[0]
     try:
         outs = program.run(buffers).consume_with_handlers(program.handlers)
-    except xla.JaxRuntimeError:
-        program.check_alive([x.buffer for x in args])
-        raise
+    except xla.JaxRuntimeError as error:
+        raise program.failure([x.buffer for x in args], error) from error
     if not op.multi:
         return Array(outs[0], program.placements[0])
     return list(map(Array, outs, program.placements))

@@ -36,9 +36,8 @@ def run(entry: Entry, buffers: list[Any]) -> Any:
     """Run a plain entry on buffers."""
     try:
         outs = entry.run(buffers).consume_with_handlers(entry.handlers)
-    except xla.JaxRuntimeError:
-        entry.program.check_alive(buffers)
-        raise
+    except xla.JaxRuntimeError as error:
+        raise entry.program.failure(buffers, error) from error
     if entry.unflatten is None:
         return Array(outs[0], entry.placements[0])
     return entry.unflatten(map(Array, outs, entry.placements))

@@ -18,6 +18,7 @@ from ..ops.placing import fetch_inputs, result_memories
 from ..runtime import buffers, xla
 from ..runtime.array import Array
 from ..runtime.compile import Executable, compile_module
+from ..runtime.failures import failure
 from ..runtime.guards import guard
 from ..runtime.memories import check_kind, other_kind
 from ..runtime.placement import (
@@ -85,6 +86,7 @@ class Program:
         plain: True if kept, moves, leading and callbacks need no attention.
         callbacks: host functions that the program calls; it is then run to its end at once.
         check: None, or a function called with results and arguments (debug_nans).
+        name: of the function, for messages.
         origin: where the executable came from: "compiler", "memory" or "disk".
         lower_seconds, compile_seconds: time to make the text, and the executable.
     """
@@ -102,6 +104,7 @@ class Program:
         "check",
         "executable",
         "arg_placements",
+        "name",
         "origin",
         "lower_seconds",
         "compile_seconds",
@@ -125,6 +128,7 @@ class Program:
         self.callbacks, self.turn = list(callbacks), threading.Lock()
         self.plain = kept is None and not moves and not leading and not callbacks
         self.check: Any = None
+        self.name = "jit"
         self.origin = "compiler"
         self.lower_seconds = self.compile_seconds = 0.0
 
@@ -139,9 +143,8 @@ class Program:
         try:
             outs = self.run(args if self.plain else self.arrange(args))
             results = list(map(Array, outs.consume_with_handlers(self.handlers), self.placements))
-        except xla.JaxRuntimeError:
-            self.check_alive(args)
-            raise
+        except xla.JaxRuntimeError as error:
+            raise self.failure(args, error) from error
         if self.check is not None:
             self.check(results, leaves)
         return results
@@ -165,11 +168,10 @@ class Program:
                 for x in results:
                     x.block_until_ready()
                 error = self.callback_error() if several else None
-            except xla.JaxRuntimeError:
+            except xla.JaxRuntimeError as failed:
                 error = self.callback_error()
                 if error is None:
-                    self.check_alive(args)
-                    raise
+                    raise self.failure(args, failed) from failed
         if error is None:
             return results
         # Raised outside of the handler, so that the error keeps its own context and cause.
@@ -184,6 +186,22 @@ class Program:
         found = waiting[0] if waiting else None
         waiting.clear()
         return found
+
+    def failure(self, args: Sequence[Any], error: Exception) -> Exception:
+        """The exception that says why a run failed.
+
+        Raises:
+            DeletedBufferError, DonationError: if that is the reason.
+        """
+        self.check_alive(args)
+        found = {f"argument {i}": p.type for i, p in enumerate(self.arg_placements)}
+        if len(self.placements) == 1:
+            found["result"] = self.placements[0].type
+        else:
+            found |= {f"result {i}": p.type for i, p in enumerate(self.placements)}
+        devices = self.executable.devices
+        where = str(devices[0]) if len(devices) == 1 else f"{len(devices)} devices"
+        return failure(error, self.name, found, where)
 
     def check_alive(self, args: Sequence[Any]) -> None:
         """Explain why a run failed: a buffer was deleted, or is donated and used otherwise too.
@@ -341,6 +359,7 @@ class Plan:
             leading,
             self.callbacks,
         )
+        program.name = self.graph.name
         program.origin, program.compile_seconds = origin, seconds
         return program
 

@@ -85,8 +85,9 @@ class RefProgram:
         """The executable that was compiled last."""
         return self.last.executable
 
-    def check_alive(self, args: Sequence[Any]) -> None:
-        """Done where the program runs."""
+    def failure(self, args: Sequence[Any], error: Exception) -> Exception:
+        """The exception that says why a run failed."""
+        return self.last.failure(args, error)
 
     def __call__(self, leaves: Sequence[Any]) -> list[Array]:
         """Results for argument leaves, of which some are refs; these get their new values."""

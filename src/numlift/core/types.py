@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import threading
 import weakref
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from .. import errors
 from .dim_text import CLOSE, OPEN
 from .dims import Dim
 from .dtypes import KeyDType, dtype_mlir, dtype_short_name
@@ -46,6 +47,8 @@ class ArrayType:
     physical: ArrayType
     kind: str
     inexact: bool
+    addressable: ClassVar[bool] = True
+    """Whether 63 bits can count its bytes."""
 
     def __repr__(self) -> str:
         """Text such as ``float32[3,4]``; ``~`` marks a weak type, ``@`` a sharded dimension."""
@@ -69,6 +72,31 @@ class ArrayType:
             get("dtype", self.dtype),
             get("weak_type", self.weak_type),
             get("sharding", self.sharding),
+        )
+
+
+class OversizedType(ArrayType):
+    """A type of more bytes than addresses: it may be traced, but no program can hold it."""
+
+    __slots__ = ()
+    addressable = False
+
+    @property
+    def mlir(self) -> str:  # type: ignore[override]
+        """Raises: XLA ends the process for such a type.
+
+        Raises:
+            ShapeError: always.
+        """
+        bits = math.log2(math.prod(n for n in self.shape if n)) if self.shape else 0
+        raise errors.ShapeError(
+            errors.explain(
+                "compile",
+                f"an array of shape {self.shape} is larger than any memory: its sizes multiply to "
+                f"2**{bits:.0f} elements, and 2**63 bytes is the limit",
+                {"array": repr(self)},
+                try_="a smaller shape",
+            )
         )
 
 
@@ -108,19 +136,35 @@ def array_type(
 
 
 def _build(shape: tuple[Any, ...], dtype: Any, weak_type: bool, sharding: Any) -> ArrayType:
-    made = object.__new__(ArrayType)
+    storage, word = _stored(shape, dtype)
+    fits = _fits(storage, word)
+    made = object.__new__(ArrayType if fits else OversizedType)
     made.shape, made.dtype, made.weak_type, made.sharding = shape, dtype, weak_type, sharding
     made.ndim, made.size = len(shape), math.prod(shape)
     made.kind = dtype_kind(dtype)
     made.inexact = made.kind in "fc"
-    if isinstance(dtype, KeyDType):
-        storage = shape + dtype.key_shape
-        made.mlir = tensor_mlir(storage, dtype_mlir(dtype.storage))
-        made.physical = array_type(storage, dtype.storage)
-    else:
-        made.mlir = tensor_mlir(shape, dtype_mlir(dtype))
-        made.physical = made
+    if fits:
+        made.mlir = tensor_mlir(storage, dtype_mlir(word))
+    made.physical = array_type(storage, word) if isinstance(dtype, KeyDType) else made
     return made
+
+
+def _stored(shape: tuple[Any, ...], dtype: Any) -> tuple[tuple[Any, ...], Any]:
+    """Shape and dtype in memory."""
+    if isinstance(dtype, KeyDType):
+        return shape + dtype.key_shape, dtype.storage
+    return shape, dtype
+
+
+def _fits(shape: tuple[Any, ...], dtype: Any) -> bool:
+    """Whether all products of sizes are bytes that 63 bits can count; XLA forms them all."""
+    n: Any = dtype.itemsize
+    for size in shape:
+        if size and type(size) is not Dim:
+            n = n * size
+            if n >= 2**63:
+                return False
+    return True
 
 
 def dtype_kind(dtype: Any) -> str:

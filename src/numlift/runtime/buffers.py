@@ -11,6 +11,7 @@ from ..errors import DeletedBufferError, DeviceError, ShardingError, explain
 from ..sharding.base import replica_ids, shard_indices, shard_shape
 from ..sharding.mesh import is_local
 from . import xla
+from .failures import failure
 from .placement import Placement, local_devices
 
 
@@ -31,28 +32,23 @@ def put(value: np.ndarray, where: Placement, alias: bool = False) -> xla.ArrayIm
 
 
 def _put(pieces: Sequence[Any], where: Placement, alias: bool) -> xla.ArrayImpl:
-    return xla.batched_device_put(
-        where.type.physical,
-        where.xla_sharding,
-        pieces,
-        where.local_devices,
-        where.committed,
-        host_buffer_semantics=xla.ALIAS if alias else xla.COPY,
-        enable_x64=True,
-    )
+    try:
+        return xla.batched_device_put(
+            where.type.physical,
+            where.xla_sharding,
+            pieces,
+            where.local_devices,
+            where.committed,
+            host_buffer_semantics=xla.ALIAS if alias else xla.COPY,
+            enable_x64=True,
+        )
+    except (xla.JaxRuntimeError, MemoryError) as error:
+        raise failure(error, "device_put", {"array": where.type}, _places(where)) from error
 
 
 def put_one(value: np.ndarray, where: Placement) -> xla.ArrayImpl:
     """A copy of `value` on the one device of `where`."""
-    return xla.batched_device_put(
-        where.type.physical,
-        where.xla_sharding,
-        [value],
-        where.local_devices,
-        where.committed,
-        host_buffer_semantics=xla.COPY,
-        enable_x64=True,
-    )
+    return _put([value], where, False)
 
 
 def put_pieces(
@@ -64,7 +60,10 @@ def put_pieces(
     seen: set[int] = set()
     for piece in pieces:
         # `ascontiguousarray` makes rank 1 of rank 0.
-        piece = np.ascontiguousarray(piece).reshape(part)
+        try:
+            piece = np.ascontiguousarray(piece).reshape(part)
+        except MemoryError as error:
+            raise failure(error, "device_put", {"array": where.type}) from error
         # jaxlib refuses to copy from one address twice in a call.
         if not alias and piece.ctypes.data in seen:
             piece = piece.copy()
@@ -90,9 +89,9 @@ def to_numpy(buffer: xla.ArrayImpl, where: Placement) -> np.ndarray:
         if where.single:
             return xla.host_array(buffer)
         return _assemble(buffer, where)
-    except xla.JaxRuntimeError:
+    except (xla.JaxRuntimeError, MemoryError) as error:
         check_alive(buffer, where)
-        raise
+        raise failure(error, "array", {"array": where.type}) from error
 
 
 def _assemble(buffer: xla.ArrayImpl, where: Placement) -> np.ndarray:
@@ -137,9 +136,15 @@ def wait(buffer: xla.ArrayImpl, where: Placement) -> None:
     """Wait until the value is there; raises what went wrong while it was computed."""
     try:
         buffer.block_until_ready()
-    except xla.JaxRuntimeError:
+    except xla.JaxRuntimeError as error:
         check_alive(buffer, where)
-        raise
+        raise failure(error, "array", {"array": where.type}, _places(where)) from error
+
+
+def _places(where: Placement) -> str:
+    """Where a value is, for messages."""
+    order = where.sharding.device_order
+    return str(order[0]) if len(order) == 1 else f"{len(order)} devices"
 
 
 def move(
@@ -189,7 +194,10 @@ def _same_tiles(
         return put(to_numpy(buffer, source), target)
     if devices_differ and not target.sharding.is_fully_addressable:
         return _from_local_pieces(buffer, source, target)
-    return xla.copy_to([buffer], target.xla_sharding, semantics)[0]
+    try:
+        return xla.copy_to([buffer], target.xla_sharding, semantics)[0]
+    except xla.JaxRuntimeError as error:
+        raise failure(error, "device_put", {"array": target.type}, _places(target)) from error
 
 
 def _indices(where: Placement) -> list[tuple[Any, tuple[slice, ...]]]:

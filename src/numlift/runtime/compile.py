@@ -17,6 +17,7 @@ from ..errors import CompileError, InconclusiveDimensionOperation, ValueArgument
 from . import devices as device_table
 from . import disk_cache, planner, xla
 from .devices import Backend, Device
+from .failures import failure, is_memory_failure
 
 Option = str | bool | int | float
 
@@ -250,7 +251,7 @@ def compile_module(
         tuple(propagate_to_parameters),
         tuple(sorted(overrides.items())),
     )
-    if backend.platform == "cpu" and "lapack_" in text:
+    if backend.platform == "cpu" and any(k in text for k in _KERNELS):
         ensure_lapack()
     if host_callbacks:
         device_list = _device_list(devices)
@@ -347,7 +348,7 @@ def load_executable(
     backend = device_table.backend_of(devices[0])
     ids = tuple([d.id for d in devices])
     request = _Request(ids, num_partitions, spmd, (True,), (False,), ())
-    if backend.platform == "cpu" and b"lapack_" in blob:
+    if backend.platform == "cpu" and any(k.encode() in blob for k in _KERNELS):
         ensure_lapack()
     try:
         loaded = backend.client.deserialize_executable(
@@ -377,6 +378,8 @@ def _explain(error: Exception, text: str) -> Exception:
             "compile: a program with symbolic sizes cannot run as it stands\n"
             "Try: export.export(jit(f))(...), and call what it returns with arrays"
         )
+    if is_memory_failure(error):
+        return failure(error, "compile: the program needs too much memory", {})
     option = _OPTION.search(said)
     if option:
         import difflib  # only where an error is explained: it takes 5 ms to import
@@ -411,6 +414,8 @@ def _explain(error: Exception, text: str) -> Exception:
 
 # --- LAPACK ---------------------------------------------------------------------------------------
 
+_KERNELS = ("lapack_", "tridiagonal_solve_perturbed")
+"""What the names of the kernels of matrices on CPU begin with."""
 _lapack_lock = threading.Lock()
 _lapack_ready = False
 

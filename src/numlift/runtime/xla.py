@@ -315,12 +315,13 @@ def host_array(array: ArrayImpl) -> np.ndarray:
     Raises:
         JaxRuntimeError: the computation of the value failed, or the array was deleted or donated.
     """
+    # Wait first: the view of a value whose computation failed would end the process, and the
+    # stand-in modules below shall be in place for microseconds only.
+    array.block_until_ready()
     try:
         return np.asarray(memoryview(array))
     except (BufferError, TypeError):
         pass
-    # Wait first, so that the stand-in modules are in place for microseconds only.
-    array.block_until_ready()
     where = getattr(array._sharding, "hlo", None)
     if where is not None and len(array._sharding.device_list) > 1:
         if not where.is_replicated():
