@@ -173,3 +173,14 @@ def test_vmap() -> None:
         nl.vmap(lambda i: nl.device_put(X)[:, i])(i), X[:, i].swapaxes(0, 1)
     )
     np.testing.assert_array_equal(nl.vmap(lambda x: x[A], 1, 1)(X), X[A])
+
+
+def test_known_indices_before_the_first_are_clamped_as_others_are() -> None:
+    """Counting from the end happens once, and clamped indices are not unique."""
+    x = np.arange(5, dtype="float32")
+    rows = np.array([0, -6, -7, 7], "int32")
+    weights = np.array([1, 2, 4, 8], "float32")
+    for function in (lambda x: x[rows], nl.jit(lambda x: x[rows])):
+        value, pull = nl.vjp(function, x)
+        assert np.asarray(value).tolist() == [0, 0, 0, 4]
+        assert np.asarray(pull(nnp.asarray(weights))[0]).tolist() == [7, 0, 0, 0, 8]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import numlift.numpy as lnp
-from numlift import errors, grad, jit, vmap
+from numlift import errors, grad, jit, jvp, vmap
 
 DTYPES = ("float32", "float16", "int32", "int8", "uint8", "bool", "complex64")
 AXES = (None, 1, (0, -1))
@@ -165,3 +165,13 @@ def test_initial_is_one_number(name):
 def test_where_must_be_bools(name: str) -> None:
     with pytest.raises(errors.DTypeError, match=f"{name}: where must be bools, not int32"):
         getattr(np, name)(lnp.ones(3), where=lnp.array([1, 0, 1]))
+
+
+@pytest.mark.parametrize("name", ["max", "min"])
+def test_derivative_of_the_extreme_of_nothing_is_zero(name):
+    def f(x):
+        return getattr(lnp, name)(x, axis=1, initial=2.0)
+
+    value, tangent = jvp(f, (np.zeros((3, 0), np.float32),), (np.zeros((3, 0), np.float32),))
+    assert np.asarray(value).tolist() == [2, 2, 2]
+    assert np.asarray(tangent).tolist() == [0, 0, 0]

@@ -412,7 +412,7 @@ def _variables(function: str, m: Any, y: Any, rowvar: bool, dtype: Any) -> Any:
     """Variables as rows of a matrix of floats."""
     given = [as_value(m, function, "m")] + ([] if y is None else [as_value(y, function, "y")])
     rows = []
-    for x in to_inexact(*given):
+    for i, x in enumerate(to_inexact(*given)):
         t = type_of(x)
         if t.ndim > 2:
             raise errors.ShapeError(
@@ -420,7 +420,7 @@ def _variables(function: str, m: Any, y: Any, rowvar: bool, dtype: Any) -> Any:
             )
         if t.ndim < 2:
             x = reshape(x, (1, t.size))
-        elif not rowvar and t.shape[0] != 1:
+        elif not rowvar and (i == 0 or t.shape[0] != 1):  # a row as y stays one, as in NumPy
             x = apply(Transpose.of((1, 0)), x)
         rows.append(x)
     x = rows[0] if len(rows) == 1 else apply(Concatenate.of(0), *rows)

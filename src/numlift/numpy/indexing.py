@@ -479,7 +479,8 @@ def index_rows(
     if all(k is not None for k in known):
         rows = np.stack([np.broadcast_to(k, shape) for k in known], -1)
         inside = bool(np.all((rows >= 0) & (rows < np.asarray(sizes, np.int64))))
-        return rows, Hints(inside, *_order(rows))
+        # Those outside may be clamped to the place of another.
+        return rows, Hints(inside, *(_order(rows) if inside else (False, False)))
     parts = [
         np.broadcast_to(k, shape) if k is not None else broadcast_to_shape(c, shape)
         for c, k in zip(columns, known, strict=True)
@@ -506,6 +507,8 @@ def _normal(column: Any, size: int, wrap: bool) -> np.ndarray:
     wide = np.asarray(column).astype(np.int64)
     if wrap:
         wide = np.where(wide < 0, wide + size, wide)
+        # Before the first: so far outside that counting from the end again does not matter.
+        wide = np.where(wide < 0, -LARGEST - 1, wide)
     if size > LARGEST:
         return wide
     return np.clip(wide, -LARGEST - 1, LARGEST).astype(INT32)

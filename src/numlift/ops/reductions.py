@@ -104,6 +104,8 @@ class Extreme(Reduction):
         (x,), (dx,) = primals, tangents
         y = apply(self, x)
         t = type_of(x)
+        if any(type(t.shape[a]) is int and not t.shape[a] for a in self.axes):
+            return y, None
         chosen = convert(apply(eq, x, spread_back(y, t, self.axes)), t.dtype)
         total = ReduceSum.of(self.axes)
         count = apply(total, chosen)

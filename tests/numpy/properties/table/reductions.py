@@ -16,6 +16,8 @@ def reduction(kinds: str = "fiubc", special: bool = True, rank: int = 0, **choic
     def draw(d: Draw) -> Call:
         x = d.array(kinds, d.shape(rank=rank), special=special)
         words = d.options(axis=[d.axes(x)], keepdims=[True], **choices)
+        if d.smooth:
+            words.pop("dtype", None)
         if "where" in words:
             words["where"] = d.array("b", x.shape)
         return call(x, **words)
@@ -72,13 +74,16 @@ def draw_quantile(scale: float) -> Any:
         q = d.pick([0.5, 0.25, numpy.array([0.1, 0.75]), numpy.array([[1.0, 0.0]])]) * scale
         if d.wrong():
             q = 1.5 * scale
+        if d.smooth:
+            q = float(numpy.ravel(q)[0] * 0.97 + 0.011 * scale)
         return call(x, q, **d.options(axis=[d.axes(x)], keepdims=[True], method=METHODS))
 
     return draw
 
 
-TABLE |= rows("quantile nanquantile", draw_quantile(1.0), narrow=False, **EASY)
-TABLE |= rows("percentile nanpercentile", draw_quantile(100.0), narrow=False, **EASY)
+OWN = "always a float"
+TABLE |= rows("quantile nanquantile", draw_quantile(1.0), narrow=False, own_dtype=OWN, **EASY)
+TABLE |= rows("percentile nanpercentile", draw_quantile(100.0), narrow=False, own_dtype=OWN, **EASY)
 
 
 def draw_arg(d: Draw) -> Call:
@@ -240,8 +245,14 @@ def draw_bins(d: Draw) -> dict[str, Any]:
     return words
 
 
+def spread(d: Draw, shape: Any) -> Any:
+    """Numbers that are no edges of bins."""
+    rng = numpy.random.default_rng(d.integer(0, 99))
+    return rng.standard_normal(shape).astype(d.dtype("f"))
+
+
 def draw_histogram(d: Draw) -> Call:
-    x = d.array("fi", special=False)
+    x = spread(d, d.shape()) if d.flag() else d.array("i", special=False)
     words = draw_bins(d)
     if d.chance(3):
         words["weights"] = d.array("f", x.shape, low=0, special=False)
@@ -255,12 +266,12 @@ def draw_edges(d: Draw) -> Call:
 
 
 def draw_histogram2d(d: Draw) -> Call:
-    x, y = (d.array("f", (3,), special=False) for _ in range(2))
+    x, y = (spread(d, (3,)) for _ in range(2))
     return call(x, y, **d.options(bins=[3, (2, 3)], density=[True]))
 
 
 def draw_histogramdd(d: Draw) -> Call:
-    return call(d.array("f", (4, 2), special=False), **d.options(bins=[3, (2, 3)], density=[True]))
+    return call(spread(d, (4, 2)), **d.options(bins=[3, (2, 3)], density=[True]))
 
 
 HISTOGRAM: Any = {"own_dtype": "floats here, counts in NumPy", "narrow": False, "scaled": True}
