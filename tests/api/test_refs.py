@@ -375,3 +375,37 @@ def test_autostage() -> None:
             found.append([numpy.asarray(g(x, other)), value(ref), value(other)])
         for a, b in zip(*found, strict=True):
             numpy.testing.assert_array_equal(a, b)
+
+
+def test_a_ref_can_be_used_after_a_program_with_it_failed() -> None:
+    def fails(x):
+        raise ZeroDivisionError
+
+    @nl.jit
+    def changes(ref):
+        ref[...] = ref[...] + 1
+        ref[0] = nl.pure_callback(fails, nl.ShapeDtypeStruct((), "float32"), ref[0])
+
+    ref = nl.new_ref(np.zeros(3))
+    with pytest.raises(ZeroDivisionError):
+        changes(ref)
+    assert "deleted" in repr(ref)
+    uses = [
+        lambda: ref[...],
+        lambda: ref[0],
+        lambda: ref.__setitem__(0, 1.0),
+        lambda: nl.ref.addupdate(ref, ..., 1.0),
+        lambda: nl.jit(lambda r: r[...])(ref),
+        lambda: nl.jit(lambda: ref[...])(),
+    ]
+    for use in uses:
+        with pytest.raises(errors.RefError, match="lost its value"):
+            use()
+    ref[...] = 7.0
+    ref[1] += 1.0
+    numpy.testing.assert_array_equal(ref[...], [7, 8, 7])
+
+
+def test_no_refs_of_float0() -> None:
+    with pytest.raises(errors.DTypeError, match="float0"):
+        nl.new_ref(numpy.zeros(3, nl.dtypes.float0))

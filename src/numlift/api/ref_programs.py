@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from typing import Any
 
-from .. import config
-from ..core.refs import Ref, peek
+from .. import config, errors
+from ..core.refs import Ref, lost_value, peek
 from ..runtime.array import Array
 from ..runtime.placement import Placement, default_placement
 from .program import Program
@@ -114,7 +114,13 @@ class RefProgram:
             arrays += [x.value if isinstance(x, Ref) else x for x in leaves]
         else:
             arrays += leaves
-        outs = program(arrays)
+        try:
+            outs = program(arrays)
+        except errors.DeletedBufferError:
+            for ref in [*use.captured, *(leaves[i] for i in use.places)]:
+                if ref.value.is_deleted():
+                    raise lost_value(ref) from None
+            raise
         for ref, value in zip(use.changed(leaves), outs[use.n_out :], strict=True):
             ref.value = value
         return outs[: use.n_out]

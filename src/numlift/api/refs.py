@@ -66,7 +66,15 @@ def new_ref(init_val: Any, *, memory_space: Any = None, kind: str | None = None)
                 "nl.tree.map(nl.new_ref, tree)",
             )
         )
-    type_of(init_val)  # raises if it is no array
+    if type_of(init_val).kind == "0":  # raises if it is no array
+        raise errors.DTypeError(
+            errors.explain(
+                "new_ref",
+                "float0 has no values to change",
+                {"init_val": type_of(init_val)},
+                try_="no ref for gradients of integers",
+            )
+        )
     owner = current.get()
     if isinstance(init_val, Tracer):
         if not init_val.owner.alive or owner is EVAL:

@@ -232,6 +232,18 @@ def aliased(function: str, ref: Ref, how: str) -> errors.RefError:
     )
 
 
+def lost_value(ref: Ref) -> errors.RefError:
+    """The error for a ref whose memory went to a program that failed, or that was deleted."""
+    return errors.RefError(
+        errors.explain(
+            "ref",
+            "the ref has lost its value: a program that was changing it failed",
+            {"ref": ref.type},
+            try_="ref[...] = value, which gives it a new one",
+        )
+    )
+
+
 def unsupported(function: str, views: Any) -> errors.RefError:
     """The error for functions under which refs from outside cannot be used."""
     written = any(v.written for v in views.values())
@@ -288,4 +300,15 @@ def _foreign(ref: Ref, value: Tracer, frame: Interpreter) -> errors.RefError:
     )
 
 
-__all__ = ["Ref", "View", "aliased", "forget", "load", "peek", "snapshot", "store", "unsupported"]
+__all__ = [
+    "Ref",
+    "View",
+    "aliased",
+    "forget",
+    "load",
+    "lost_value",
+    "peek",
+    "snapshot",
+    "store",
+    "unsupported",
+]

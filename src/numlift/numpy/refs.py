@@ -7,15 +7,17 @@ from typing import Any
 
 from .. import errors
 from ..api.refs import Ref, check_ref, new_ref
-from ..core.refs import peek, snapshot, store
+from ..core.refs import lost_value, peek, snapshot, store
 from ..core.tracing import EVAL, current, type_of
 from ..ops.scatter import Scatter, ScatterAdd, ScatterSet
+from ..runtime.transfer import as_array, device_put
 from ..structural.arith import convert
 from .at import Options
 from .creation import zeros
 from .index_parse import parse
 from .index_update import update
 from .indexing import basic_key, getitem
+from .manipulation import broadcast_to
 
 _OPTIONS = Options()
 
@@ -149,8 +151,11 @@ def _whole(idx: Any) -> Any:
 def _read(ref: Ref, index: Any) -> Any:
     with ref.lock:
         value = peek(ref)
-        found = getitem(value, index)
-        return snapshot(ref) if found is value else found
+        try:
+            found = getitem(value, index)
+            return snapshot(ref) if found is value else found
+        except errors.DeletedBufferError:
+            raise lost_value(ref) from None
 
 
 def _write(kind: type[Scatter], ref: Ref, index: Any, value: Any) -> None:
@@ -163,9 +168,20 @@ def _write(kind: type[Scatter], ref: Ref, index: Any, value: Any) -> None:
     with ref.lock:
         old = peek(ref)
         eager = ref.owner is EVAL and current.get() is EVAL
+        if eager and old.is_deleted():
+            old = _revived(kind, old, ref, index, value)
         new = update(kind, old, index, value, _OPTIONS, eager)
         if new is not old:
             store(ref, _typed(new, ref), eager)
+
+
+def _revived(kind: type[Scatter], old: Any, ref: Ref, index: Any, value: Any) -> Any:
+    """An array to write all of `value` into, in the place of one that is lost."""
+    if kind is not ScatterSet or index is not ...:
+        raise lost_value(ref)
+    fresh = convert(broadcast_to(value, ref.shape), ref.dtype, ref.weak_type)
+    placement = old.placement
+    return as_array(fresh)._clone() if placement.single else device_put(fresh, placement.sharding)
 
 
 def _typed(value: Any, ref: Ref) -> Any:
