@@ -5,8 +5,10 @@ A function whose first parameter is the array is a method as it is: ``x.sum(0)``
 
 from __future__ import annotations
 
+import pickle
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,6 +38,7 @@ from . import (
 from .nonzero import compress
 from .nonzero import nonzero as find_nonzero
 from .operators import is_operand
+from .text import check_known, values_of
 
 
 def _sizes(args: tuple[Any, ...]) -> Any:
@@ -75,9 +78,15 @@ class ArrayMethods:
         """All elements as an array with one axis (NumPy: an iterator with assignment)."""
         return manipulation.ravel(self)
 
-    def reshape(self: Any, *args: Any, order: str = "C", out_sharding: Any = None) -> Any:
+    def reshape(
+        self: Any,
+        *args: Any,
+        order: str = "C",
+        copy: bool | None = None,
+        out_sharding: Any = None,
+    ) -> Any:
         """The same elements in another shape; see `numlift.numpy.reshape`. No sizes: rank 0."""
-        return manipulation.reshape(self, _sizes(args), order=order, out_sharding=out_sharding)
+        return manipulation.reshape(self, _sizes(args), order, copy=copy, out_sharding=out_sharding)
 
     def transpose(self: Any, *args: Any) -> Any:
         """The array with its axes in another order; see `numlift.numpy.transpose`."""
@@ -87,21 +96,50 @@ class ArrayMethods:
         """All elements along one axis."""
         return manipulation.ravel(self, order, out_sharding=out_sharding)
 
-    def astype(self: Any, dtype: Any, copy: bool = False, device: Any = None) -> Any:
-        """The array with another dtype; see `numlift.numpy.astype`."""
+    def astype(
+        self: Any,
+        dtype: Any,
+        copy: bool = False,
+        device: Any = None,
+        *,
+        order: str = "K",
+        casting: str = "unsafe",
+        subok: bool = True,
+    ) -> Any:
+        """The array with another dtype, if `casting` allows it; see `numlift.numpy.astype`."""
+        creation.unused("astype", order)
+        if casting != "unsafe":
+            _check_casting(self, dtype, casting)
         return creation.astype(self, dtype, copy=copy, device=device)
 
-    def copy(self: Any) -> Any:
+    def copy(self: Any, order: str = "C") -> Any:
         """A copy in memory of its own."""
-        return creation.copy(self)
+        return creation.copy(self, order)
 
     def clone(self: Any) -> Any:
         """A copy in memory of its own."""
         return creation.copy(self)
 
-    def clip(self: Any, min: Any = None, max: Any = None) -> Any:
+    def clip(self: Any, min: Any = None, max: Any = None, out: None = None) -> Any:
         """Values limited to [min, max]; see `numlift.numpy.clip`."""
-        return selection.clip(self, min, max)
+        return selection.clip(self, min, max, out)
+
+    def tofile(self: Any, fid: Any, sep: str = "", format: str = "%s") -> None:
+        """Write the elements to a file as bytes or text; arguments as for NumPy's method."""
+        values_of(self, "tofile").tofile(fid, sep, format)
+
+    def dumps(self: Any) -> bytes:
+        """The pickle of the array, which `pickle.loads` reads."""
+        check_known(self, "dumps")
+        return pickle.dumps(self)
+
+    def dump(self: Any, file: Any) -> None:
+        """Write `dumps` to a file, open for binary writing or given by its path."""
+        data = self.dumps()
+        if hasattr(file, "write"):
+            file.write(data)
+        else:
+            Path(file).write_bytes(data)
 
     def view(self: Any, dtype: Any = None, type: None = None) -> Any:
         """The same bytes read as another dtype (a copy, unlike NumPy's).
@@ -113,8 +151,12 @@ class ArrayMethods:
             raise errors.ArgumentError(errors.explain("view", "type must be None"))
         return view(self, dtype)
 
-    def byteswap(self: Any) -> Any:
-        """The array with the bytes of each element in reverse order."""
+    def byteswap(self: Any, inplace: bool = False) -> Any:
+        """The array with the bytes of each element in reverse order; `inplace` must be False."""
+        if inplace:
+            raise errors.ImmutableArrayError(
+                errors.explain("byteswap", "arrays are immutable", try_="x = x.byteswap()")
+            )
         t = self.type
         if t.dtype.itemsize == 1 or t.kind == "b":
             return self
@@ -131,8 +173,8 @@ class ArrayMethods:
         self: Any,
         condition: Any,
         axis: int | None = None,
-        *,
         out: None = None,
+        *,
         size: int | None = None,
         fill_value: Any = 0,
     ) -> Any:
@@ -163,6 +205,19 @@ class ArrayMethods:
 
     def __reversed__(self: Any) -> Iterator[Any]:
         return iter(rearranging.flip(self, 0))
+
+
+def _check_casting(x: Any, dtype: Any, casting: str) -> None:
+    wanted = user_dtype(float if dtype is None else dtype, "astype")
+    if not np.can_cast(x.type.dtype, wanted, casting):  # type: ignore[arg-type]
+        raise errors.DTypeError(
+            errors.explain(
+                "astype",
+                f"cannot cast to {wanted} according to the rule {casting!r}",
+                {"x": x.type},
+                try_="casting='unsafe'",
+            )
+        )
 
 
 def view(x: Any, dtype: Any) -> Any:

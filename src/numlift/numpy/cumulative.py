@@ -86,14 +86,20 @@ def _with_initial(
 
 @library(1)
 def cumulative_sum(
-    x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
+    x: Any,
+    /,
+    *,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    include_initial: bool = False,
 ) -> Any:
     """Cumulative sum along an axis, by the array API.
 
     Args:
         x: array with at least one axis.
         axis: int; may be left out for one axis.
-        dtype: as in `cumsum`.
+        dtype, out: as in `cumsum`.
         include_initial: start with a 0, so that the axis grows by one.
 
     Example:
@@ -101,17 +107,24 @@ def cumulative_sum(
         >>> print(np.cumulative_sum(np.asarray([1, 2]), include_initial=True))
         [0 1 3]
     """
+    no_out("cumulative_sum", out)
     return _with_initial("cumulative_sum", x, axis, dtype, include_initial, 0)
 
 
 @library(1)
 def cumulative_prod(
-    x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
+    x: Any,
+    /,
+    *,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    include_initial: bool = False,
 ) -> Any:
     """Cumulative product along an axis, by the array API.
 
     Args:
-        x, axis, dtype: as in `cumulative_sum`.
+        x, axis, dtype, out: as in `cumulative_sum`.
         include_initial: start with a 1, so that the axis grows by one.
 
     Example:
@@ -119,6 +132,7 @@ def cumulative_prod(
         >>> print(np.cumulative_prod(np.asarray([2, 3]), include_initial=True))
         [1 2 6]
     """
+    no_out("cumulative_prod", out)
     return _with_initial("cumulative_prod", x, axis, dtype, include_initial, 1)
 
 

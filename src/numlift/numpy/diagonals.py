@@ -18,7 +18,7 @@ from ..ops.slicing import Slice
 from ..runtime.transfer import as_array
 from ..structural import arith
 from ..structural.shape import Broadcast, Transpose, reshape
-from .creation import placed, shape_of
+from .creation import placed, shape_of, unused
 from .powers import power
 from .ranges import arange
 from .util import as_value, cast, check_axis, expand
@@ -63,8 +63,10 @@ def eye(
     M: Any = None,
     k: Any = 0,
     dtype: Any = None,
+    order: str = "C",
     *,
     device: Any = None,
+    like: None = None,
     out_sharding: Any = None,
 ) -> Any:
     """Ones on diagonal number k of an N by M matrix, zeros elsewhere.
@@ -73,7 +75,7 @@ def eye(
         N, M: number of rows and columns (M = N by default).
         k: 0 is the main diagonal, positive numbers lie above it. May be traced.
         dtype: dtype of the result, the default float.
-        device, out_sharding: see `zeros`.
+        order, device, like, out_sharding: see `zeros`.
 
     Example:
         >>> import numlift.numpy as np
@@ -81,10 +83,11 @@ def eye(
         Array([[1, 0],
                [0, 1]], dtype=int32)
     """
+    unused("eye", order, like)
     return placed(_banded("eye", N, M, k, dtype, compare.eq, np.eye), device, out_sharding)
 
 
-def identity(n: Any, dtype: Any = None) -> Any:
+def identity(n: Any, dtype: Any = None, *, like: None = None) -> Any:
     """The n by n identity matrix.
 
     Example:
@@ -93,10 +96,10 @@ def identity(n: Any, dtype: Any = None) -> Any:
         Array([[1., 0.],
                [0., 1.]], dtype=float32)
     """
-    return eye(n, dtype=dtype)
+    return eye(n, dtype=dtype, like=like)
 
 
-def tri(N: Any, M: Any = None, k: int = 0, dtype: Any = None) -> Any:
+def tri(N: Any, M: Any = None, k: int = 0, dtype: Any = None, *, like: None = None) -> Any:
     """Ones at and below diagonal k of an N by M matrix, zeros above.
 
     Example:
@@ -105,6 +108,7 @@ def tri(N: Any, M: Any = None, k: int = 0, dtype: Any = None) -> Any:
         Array([[1, 0, 0],
                [1, 1, 0]], dtype=int32)
     """
+    unused("tri", None, like)
     return _banded("tri", N, M, k, dtype, compare.le, np.tri)
 
 

@@ -13,7 +13,7 @@ from ..core.tracing import apply
 from ..ops.random import RandomUnwrap, RandomWrap
 from ..runtime.dlpack import from_dlpack as import_dlpack
 from .creation import asarray
-from .text import values_of
+from .text import check_known, values_of
 
 _BFLOAT16 = DTYPES["bfloat16"]
 
@@ -28,7 +28,9 @@ def _told(function: str, read: Any, *args: Any, **kwargs: Any) -> Any:
         raise errors.ArgumentError(errors.explain(function, str(error))) from error
 
 
-def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0) -> Any:
+def frombuffer(
+    buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0, *, like: None = None
+) -> Any:
     """An array from the bytes of a buffer. The bytes are copied.
 
     Args:
@@ -42,10 +44,14 @@ def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0
         >>> np.frombuffer(b"ab", dtype="uint8")
         Array([97, 98], dtype=uint8)
     """
-    return asarray(_told("frombuffer", np.frombuffer, buffer, np.dtype(dtype), count, offset))
+    return asarray(
+        _told("frombuffer", np.frombuffer, buffer, np.dtype(dtype), count, offset), like=like
+    )
 
 
-def fromstring(string: str, dtype: Any = float, count: int = -1, *, sep: str) -> Any:
+def fromstring(
+    string: str, dtype: Any = float, count: int = -1, *, sep: str, like: None = None
+) -> Any:
     """An array from numbers in a text.
 
     Example:
@@ -53,15 +59,27 @@ def fromstring(string: str, dtype: Any = float, count: int = -1, *, sep: str) ->
         >>> np.fromstring("1 2 3", dtype=int, sep=" ")
         Array([1, 2, 3], dtype=int32)
     """
-    return asarray(_told("fromstring", np.fromstring, string, np.dtype(dtype), count, sep=sep))
+    return asarray(
+        _told("fromstring", np.fromstring, string, np.dtype(dtype), count, sep=sep), like=like
+    )
 
 
-def fromfile(file: Any, dtype: Any = float, count: int = -1, sep: str = "", offset: int = 0) -> Any:
+def fromfile(
+    file: Any,
+    dtype: Any = float,
+    count: int = -1,
+    sep: str = "",
+    offset: int = 0,
+    *,
+    like: None = None,
+) -> Any:
     """An array from a file, read once, now; arguments as for `numpy.fromfile`."""
-    return asarray(_told("fromfile", np.fromfile, file, np.dtype(dtype), count, sep, offset))
+    return asarray(
+        _told("fromfile", np.fromfile, file, np.dtype(dtype), count, sep, offset), like=like
+    )
 
 
-def fromiter(iter: Any, dtype: Any, count: int = -1) -> Any:
+def fromiter(iter: Any, dtype: Any, count: int = -1, *, like: None = None) -> Any:
     """An array from an iterator of numbers, read once, now.
 
     Example:
@@ -69,7 +87,7 @@ def fromiter(iter: Any, dtype: Any, count: int = -1) -> Any:
         >>> np.fromiter((i * i for i in range(3)), int)
         Array([0, 1, 4], dtype=int32)
     """
-    return asarray(_told("fromiter", np.fromiter, iter, np.dtype(dtype), count))
+    return asarray(_told("fromiter", np.fromiter, iter, np.dtype(dtype), count), like=like)
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
@@ -125,7 +143,7 @@ def savez_compressed(file: Any, *args: Any, allow_pickle: bool = True, **kwds: A
 
 def stored(x: Any, function: str) -> Any:
     """An array as NumPy's file format can hold it."""
-    values_of(x, function)
+    check_known(x, function)
     x = asarray(x)
     dtype = x.type.dtype
     if isinstance(dtype, KeyDType):

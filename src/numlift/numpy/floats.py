@@ -100,7 +100,7 @@ def _one_infinity(x: Any, function: str, infinity: float) -> Any:
 
 
 @library(1)
-def isposinf(x: Any, /, out: None = None) -> Any:
+def isposinf(x: Any, out: None = None) -> Any:
     """Whether x is +inf.
 
     Example:
@@ -113,7 +113,7 @@ def isposinf(x: Any, /, out: None = None) -> Any:
 
 
 @library(1)
-def isneginf(x: Any, /, out: None = None) -> Any:
+def isneginf(x: Any, out: None = None) -> Any:
     """Whether x is -inf.
 
     Example:
@@ -236,7 +236,7 @@ def modf(x: Any, /, out: None = None) -> tuple[Any, Any]:
 
 
 @library(1)
-def real(val: Any, /) -> Any:
+def real(val: Any) -> Any:
     """Real part; real arrays stay as they are.
 
     Example:
@@ -249,7 +249,7 @@ def real(val: Any, /) -> Any:
 
 
 @library(1)
-def imag(val: Any, /) -> Any:
+def imag(val: Any) -> Any:
     """Imaginary part; zeros of the same dtype for real arrays.
 
     Example:
@@ -375,7 +375,7 @@ def real_if_close(a: Any, tol: float = 100) -> Any:
 
 
 @library(1)
-def sinc(x: Any, /) -> Any:
+def sinc(x: Any) -> Any:
     """sin(pi x) / (pi x), and 1 at 0. Its derivatives at 0 are the true ones (0, -pi**2/3).
 
     Example:

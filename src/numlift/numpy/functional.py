@@ -9,7 +9,9 @@ from typing import Any
 
 from .. import errors
 from ..api.vmap import vmap
+from ..core.dtypes import user_dtype
 from ..core.tracing import type_of
+from ..structural.arith import convert
 from .manipulation import expand_dims
 from .pieces import reshape_to
 from .util import as_value, broadcast_shape, check_axis
@@ -103,15 +105,20 @@ def _parse(signature: str) -> tuple[list[Core], list[Core]]:
 
 
 def vectorize(
-    pyfunc: Callable[..., Any],
-    *,
-    excluded: Iterable[int | str] = frozenset(),
+    pyfunc: Any = None,
+    otypes: Any = None,
+    doc: str | None = None,
+    excluded: Iterable[int | str] | None = None,
+    cache: bool = False,
     signature: str | None = None,
 ) -> Callable[..., Any]:
     """A function of scalars (or of core arrays) that broadcasts over leading axes, by `vmap`.
 
     Args:
-        pyfunc: function of arrays.
+        pyfunc: function of arrays; None gives a decorator.
+        otypes: dtypes of the results: type codes or a list of dtypes; None leaves them.
+        doc: docstring of the result; by default that of `pyfunc`.
+        cache: accepted: the function is called once anyway.
         excluded: positions and names of arguments that are passed on as they are.
         signature: core axes of arguments and results, such as ``"(n,m),(m)->(n)"``; None means
             scalars.
@@ -129,11 +136,15 @@ def vectorize(
         >>> print(product(np.ones((2, 3)), np.ones(3)))
         [3. 3.]
     """
+    if pyfunc is None:
+        return functools.partial(
+            vectorize, otypes=otypes, doc=doc, excluded=excluded, cache=cache, signature=signature
+        )
     if not callable(pyfunc):
         raise errors.ArgumentError(
             errors.explain("vectorize", f"expected a function, got a {type(pyfunc).__name__}")
         )
-    skipped = frozenset(excluded)
+    skipped = frozenset(excluded or ())
     if any(not isinstance(e, (str, int)) for e in skipped) or any(
         isinstance(e, int) and e < 0 for e in skipped
     ):
@@ -159,9 +170,26 @@ def vectorize(
             return pyfunc(*full, **named, **dict(zip(names, rest, strict=True)))
 
         arrays = [args[i] for i in places] + [kwargs[k] for k in names]
-        return _broadcasting(inner, [as_value(x, "vectorize", "argument") for x in arrays], cores)
+        found = _broadcasting(inner, [as_value(x, "vectorize", "argument") for x in arrays], cores)
+        return found if otypes is None else _converted(found, otypes)
 
+    if doc is not None:
+        call.__doc__ = doc
     return call
+
+
+def _converted(found: Any, otypes: Any) -> Any:
+    """Results in the dtypes that were asked for, one for each."""
+    many = isinstance(found, (tuple, list))
+    results, wanted = list(found) if many else [found], list(otypes)
+    if len(wanted) != len(results):
+        raise errors.ValueArgumentError(
+            errors.explain(
+                "vectorize", f"otypes has {len(wanted)} dtypes for {len(results)} results"
+            )
+        )
+    results = [convert(x, user_dtype(d, "vectorize")) for x, d in zip(results, wanted, strict=True)]
+    return tuple(results) if many else results[0]
 
 
 def _broadcasting(

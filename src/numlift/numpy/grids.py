@@ -13,7 +13,7 @@ from ..core.dtypes import user_dtype
 from ..core.tracing import apply, type_of
 from ..runtime.transfer import as_array
 from ..structural.shape import Broadcast, reshape
-from .creation import array, shape_of
+from .creation import array, shape_of, unused
 from .ranges import arange
 from .util import as_value
 
@@ -129,7 +129,12 @@ def indices(dimensions: Any, dtype: Any = None, sparse: bool = False) -> Any:
 
 
 def fromfunction(
-    function: Callable[..., Any], shape: Any, *, dtype: Any = float, **kwargs: Any
+    function: Callable[..., Any],
+    shape: Any,
+    *,
+    dtype: Any = float,
+    like: None = None,
+    **kwargs: Any,
 ) -> Any:
     """The array with ``function(i, j, ...)`` as element [i, j, ...].
 
@@ -138,6 +143,7 @@ def fromfunction(
             numbers (NumPy hands it whole arrays), and may return trees of arrays.
         shape: shape of the grid.
         dtype: dtype of the coordinates.
+        like: must be None.
         **kwargs: passed on.
 
     Example:
@@ -146,6 +152,7 @@ def fromfunction(
         Array([[0, 2],
                [1, 3]], dtype=int32)
     """
+    unused("fromfunction", None, like)
     sizes = shape_of("fromfunction", shape)
     call = lambda *args: function(*args, **kwargs)  # noqa: E731
     for axis in range(len(sizes)):

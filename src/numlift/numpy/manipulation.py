@@ -161,7 +161,7 @@ def transpose(a: Any, axes: Sequence[int] | None = None) -> Any:
     return permute(x, check_axes("transpose", order, t.ndim))
 
 
-def permute_dims(a: Any, /, axes: Sequence[int]) -> Any:
+def permute_dims(a: Any, axes: Sequence[int] | None = None) -> Any:
     """`transpose` under its name in the array API standard.
 
     Example:
@@ -320,12 +320,13 @@ def squeeze(a: Any, axis: Any = None) -> Any:
     return apply(Squeeze.of(axes), x)
 
 
-def broadcast_to(array: Any, shape: Any, *, out_sharding: Any = None) -> Any:
+def broadcast_to(array: Any, shape: Any, subok: bool = False, *, out_sharding: Any = None) -> Any:
     """`array` repeated to `shape` by the broadcasting rule.
 
     Args:
         array: array.
         shape: int or ints. Axes line up from the right; an axis of size 1 is repeated.
+        subok: accepted; there are no subclasses of arrays.
         out_sharding: sharding of the result, on Explicit mesh axes.
 
     Returns:
@@ -385,7 +386,7 @@ def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
     )
 
 
-def broadcast_arrays(*args: Any) -> list[Any]:
+def broadcast_arrays(*args: Any, subok: bool = False) -> list[Any]:
     """Arrays broadcast to their common shape; dtypes stay.
 
     Example:

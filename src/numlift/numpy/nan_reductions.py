@@ -26,7 +26,7 @@ from .reducing import (
     reduced,
     wide_float,
 )
-from .reductions import index_of_extreme, max, mean_over, min, prod, sum, variance
+from .reductions import index_of_extreme, max, mean_over, min, one_of_ddof, prod, sum, variance
 from .util import as_value
 
 
@@ -229,6 +229,7 @@ def nanvar(
     keepdims: bool = False,
     where: Any = None,
     mean: Any = None,
+    correction: Any = None,
 ) -> Any:
     """Variance over axes of the elements that are not NaN. Arguments as in `var`.
 
@@ -240,6 +241,7 @@ def nanvar(
         >>> print(np.nanvar(np.asarray([1.0, np.nan, 3.0])))
         1.0
     """
+    ddof = one_of_ddof("nanvar", ddof, correction)
     result, dtype = _nan_variance("nanvar", a, axis, dtype, out, ddof, keepdims, where, mean)
     return as_dtype(result, dtype)
 
@@ -254,6 +256,7 @@ def nanstd(
     keepdims: bool = False,
     where: Any = None,
     mean: Any = None,
+    correction: Any = None,
 ) -> Any:
     """Standard deviation over axes of the elements that are not NaN. Arguments as in `std`.
 
@@ -262,6 +265,7 @@ def nanstd(
         >>> print(np.nanstd(np.asarray([1.0, np.nan, 3.0])))
         1.0
     """
+    ddof = one_of_ddof("nanstd", ddof, correction)
     result, dtype = _nan_variance("nanstd", a, axis, dtype, out, ddof, keepdims, where, mean)
     return as_dtype(apply(sqrt, result), dtype)
 

@@ -196,10 +196,10 @@ def compress(
     condition: Any,
     a: Any,
     axis: Any = None,
+    out: None = None,
     *,
     size: int | None = None,
     fill_value: Any = 0,
-    out: None = None,
 ) -> Any:
     """Slices of an array along an axis where a condition holds.
 

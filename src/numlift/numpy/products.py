@@ -22,6 +22,7 @@ from ..sharding.rules import named
 from ..structural.arith import Convert, add, conjugated, convert, mul, select, sub
 from ..structural.shape import ReduceSum, Transpose
 from .diagonals import diagonal
+from .elementwise import no_out
 from .pieces import binary, moved, part, reshape_to
 from .reducing import asked_dtype, sum_dtype
 from .util import as_value, broadcast_shape, check_axes, check_axis, promote
@@ -49,13 +50,6 @@ def contract(
 
 def _operands(function: str, a: Any, b: Any, names: tuple[str, str] = ("a", "b")) -> list[Any]:
     return promote(as_value(a, function, names[0]), as_value(b, function, names[1]))
-
-
-def _no_out(function: str, out: Any) -> None:
-    if out is not None:
-        raise errors.ArgumentError(
-            errors.explain(function, "out is not supported: arrays are immutable")
-        )
 
 
 class _Plan:
@@ -273,6 +267,7 @@ def vecdot(
 def dot(
     a: Any,
     b: Any,
+    out: None = None,
     *,
     precision: Any = None,
     preferred_element_type: Any = None,
@@ -283,7 +278,7 @@ def dot(
     A scalar multiplies. The result has the other axes of `a`, then those of `b`.
 
     Args:
-        a, b: arrays.  Others: as in `matmul`.
+        a, b: arrays.  out: must be None.  Others: as in `matmul`.
 
     Raises:
         ShapeError: the summed sizes differ.
@@ -293,6 +288,7 @@ def dot(
         >>> print(np.dot(np.array([1, 2]), np.array([3, 4])))
         11
     """
+    no_out("dot", out)
     x, y = _operands("dot", a, b)
     t, u = type_of(x), type_of(y)
     i, j = t.ndim - 1, max(u.ndim - 2, 0)
@@ -372,7 +368,7 @@ def outer(a: Any, b: Any, out: None = None) -> Any:
         [[3 4]
          [6 8]]
     """
-    _no_out("outer", out)
+    no_out("outer", out)
     x, y = _operands("outer", a, b)
     x, y = reshape_to(x, (type_of(x).size, 1)), reshape_to(y, (1, type_of(y).size))
     return binary(mul, "outer", x, y)
@@ -550,7 +546,7 @@ def trace(
         >>> print(np.trace(np.array([[1, 2], [3, 4]])))
         5
     """
-    _no_out("trace", out)
+    no_out("trace", out)
     x = as_value(a, "trace")
     t = type_of(x)
     if t.ndim < 2:

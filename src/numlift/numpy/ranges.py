@@ -20,7 +20,7 @@ from ..runtime.transfer import as_array
 from ..structural import arith
 from ..structural.dim_value import size_as
 from ..structural.families import move_batch
-from .creation import placed
+from .creation import placed, unused
 from .host_made import host_made
 from .util import (
     as_value,
@@ -72,6 +72,7 @@ def arange(
     dtype: Any = None,
     *,
     device: Any = None,
+    like: None = None,
     out_sharding: Any = None,
 ) -> Any:
     """start, start + step, start + 2 step, ... up to `stop`, which is not included.
@@ -84,7 +85,7 @@ def arange(
         stop: the end, excluded.
         step: difference of neighbours, 1 by default.
         dtype: dtype of the result.
-        device, out_sharding: see `zeros`.
+        device, like, out_sharding: see `zeros`.
 
     Raises:
         ConcretizationTypeError: an argument is traced.  ZeroDivisionError: step is 0.
@@ -94,6 +95,7 @@ def arange(
         >>> np.arange(2, 8, 3)
         Array([2, 5], dtype=int32)
     """
+    unused("arange", None, like)
     if stop is None:
         start, stop = 0, start
     names = ("start", "stop", "step")

@@ -403,20 +403,26 @@ def variance(
     return apply(div, added, apply(max_, left, u.dtype.type(0)))
 
 
+def one_of_ddof(function: str, ddof: Any, correction: Any) -> Any:
+    """`ddof` under either of its names."""
+    if correction is None:
+        return ddof
+    if ddof not in (0, correction):
+        raise errors.ValueArgumentError(
+            errors.explain(
+                function, "ddof and correction are two names of one thing",
+                {"ddof": ddof, "correction": correction}, try_="give one of them",
+            )
+        )  # fmt: skip
+    return correction
+
+
 def _variance(
     function: str, a: Any, axis: Any, dtype: Any, out: Any, ddof: Any, keepdims: bool, where: Any,
     mean: Any, correction: Any,
 ) -> tuple[Any, Any]:  # fmt: skip
     no_out(function, out)
-    if correction is not None:
-        if ddof not in (0, correction):
-            raise errors.ValueArgumentError(
-                errors.explain(
-                    function, "ddof and correction are two names of one thing",
-                    {"ddof": ddof, "correction": correction}, try_="give one of them",
-                )
-            )  # fmt: skip
-        ddof = correction
+    ddof = one_of_ddof(function, ddof, correction)
     x, dtype = wide_float(as_value(a, function), asked_dtype(function, dtype))
     result = variance(function, x, axes_of(function, axis, x), where, keepdims, ddof, mean)
     if type_of(x).kind == "c":

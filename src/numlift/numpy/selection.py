@@ -16,6 +16,7 @@ from ..ops import elementwise as ops
 from ..ops import elementwise_binary as binary
 from ..ops.reductions import ReduceAnd
 from ..structural import arith
+from .elementwise import no_out
 from .floats import isfinite
 from .logic import truth
 from .nonzero import nonzero
@@ -186,7 +187,9 @@ def _clip(x: Any, low: Any, high: Any) -> Any:
     return broadcast_to_shape(result, shape)
 
 
-def clip(arr: Any = None, /, min: Any = None, max: Any = None, **names: Any) -> Any:
+def clip(
+    arr: Any = None, /, min: Any = None, max: Any = None, out: None = None, **names: Any
+) -> Any:
     """min(max(arr, min), max): values outside the bounds become the bounds.
 
     Args:
@@ -205,6 +208,7 @@ def clip(arr: Any = None, /, min: Any = None, max: Any = None, **names: Any) -> 
     """
     low, high = names.pop("a_min", min), names.pop("a_max", max)
     arr = names.pop("a", arr)
+    no_out("clip", out)
     if names:
         raise errors.ArgumentError(f"clip: unexpected argument {next(iter(names))!r}")
     if arr is None:

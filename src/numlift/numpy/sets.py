@@ -187,7 +187,7 @@ class UniqueInverse(NamedTuple):
     inverse_indices: Any
 
 
-def unique_all(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> UniqueAll:
+def unique_all(x: Any, *, size: int | None = None, fill_value: Any = None) -> UniqueAll:
     """Elements, where they occur first, the inverse and counts; NaNs are all different.
 
     Example:
@@ -199,7 +199,7 @@ def unique_all(x: Any, /, *, size: int | None = None, fill_value: Any = None) ->
     return UniqueAll(*found)
 
 
-def unique_counts(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> UniqueCounts:
+def unique_counts(x: Any, *, size: int | None = None, fill_value: Any = None) -> UniqueCounts:
     """Elements and how often they occur; NaNs are all different.
 
     Example:
@@ -211,7 +211,7 @@ def unique_counts(x: Any, /, *, size: int | None = None, fill_value: Any = None)
     return UniqueCounts(*found)
 
 
-def unique_inverse(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> UniqueInverse:
+def unique_inverse(x: Any, *, size: int | None = None, fill_value: Any = None) -> UniqueInverse:
     """Elements and the indices that rebuild `x` from them; NaNs are all different.
 
     Example:
@@ -223,7 +223,7 @@ def unique_inverse(x: Any, /, *, size: int | None = None, fill_value: Any = None
     return UniqueInverse(*found)
 
 
-def unique_values(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> Any:
+def unique_values(x: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
     """The different elements; NaNs are all different.
 
     Example:
@@ -425,6 +425,7 @@ def isin(
     assume_unique: bool = False,
     invert: bool = False,
     *,
+    kind: str | None = None,
     method: str = "auto",
 ) -> Any:
     """Whether each element occurs in another array; NaN equals nothing.
@@ -434,6 +435,7 @@ def isin(
         test_elements: array, flattened.
         assume_unique: accepted for compatibility.
         invert: return the opposite.
+        kind: accepted: None, "sort" or "table"; all give the same.
         method: accepted for compatibility: "auto", "compare_all", "binary_search" or "sort".
 
     Example:
@@ -442,6 +444,10 @@ def isin(
         [ True False  True]
     """
     check_method("isin", method, _IN_METHODS)
+    if kind not in (None, "sort", "table"):
+        raise errors.ValueArgumentError(
+            errors.explain("isin", f"Invalid kind: {kind!r}", try_="kind=None, 'sort' or 'table'")
+        )
     return _isin(element, test_elements, bool(invert))
 
 

@@ -54,9 +54,9 @@ def _axis(function: str, x: Any, axis: Any) -> tuple[Any, int]:
 def sort(
     a: Any,
     axis: int | None = -1,
-    *,
     kind: str | None = None,
     order: None = None,
+    *,
     stable: bool = True,
     descending: bool = False,
 ) -> Any:
@@ -85,9 +85,9 @@ def sort(
 def argsort(
     a: Any,
     axis: int | None = -1,
-    *,
     kind: str | None = None,
     order: None = None,
+    *,
     stable: bool = True,
     descending: bool = False,
     dtype: Any = None,
@@ -167,6 +167,14 @@ def _sort_complex(a: Any) -> Any:
     return apply(Sort.of(type_of(x).ndim - 1, 1), x)[0]
 
 
+def _partition_options(function: str, kind: Any, order: Any) -> None:
+    if kind != "introselect":
+        raise errors.ValueArgumentError(
+            errors.explain(function, 'kind must be "introselect"', {"kind": kind})
+        )
+    _options(function, None, order, True)
+
+
 def _partition_axis(function: str, a: Any, kth: Any, axis: Any) -> tuple[Any, int]:
     x, axis = _axis(function, as_value(a, function), axis)
     for k in kth if isinstance(kth, (tuple, list)) else (kth,):
@@ -175,13 +183,17 @@ def _partition_axis(function: str, a: Any, kth: Any, axis: Any) -> tuple[Any, in
 
 
 @library(1)
-def partition(a: Any, kth: Any, axis: int | None = -1) -> Any:
+def partition(
+    a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: None = None
+) -> Any:
     """Elements along an axis such that the k-th is where sorting puts it, smaller ones before.
 
     Args:
         a: array.
         kth: int or ints.
         axis: int; None uses the flattened array.
+        kind: "introselect", NumPy's one algorithm; here everything is sorted.
+        order: must be None.
 
     Returns:
         The sorted array: one of the allowed answers.
@@ -191,22 +203,26 @@ def partition(a: Any, kth: Any, axis: int | None = -1) -> Any:
         >>> print(np.partition(np.asarray([3, 1, 2]), 1)[1])
         2
     """
+    _partition_options("partition", kind, order)
     x, axis = _partition_axis("partition", a, kth, axis)
     return apply(Sort.of(axis, 1), x)[0]
 
 
 @library(1)
-def argpartition(a: Any, kth: Any, axis: int | None = -1) -> Any:
+def argpartition(
+    a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: None = None
+) -> Any:
     """Indices that `partition` along an axis.
 
     Args:
-        a, kth, axis: as in `partition`.
+        a, kth, axis, kind, order: as in `partition`.
 
     Example:
         >>> import numlift.numpy as np
         >>> print(np.argpartition(np.asarray([3, 1, 2]), 1)[1])
         2
     """
+    _partition_options("argpartition", kind, order)
     x, axis = _partition_axis("argpartition", a, kth, axis)
     return convert(apply(ArgSort.of(axis), x), int_dtype())
 

@@ -365,12 +365,13 @@ def _mask_indices(mask: Any) -> np.ndarray:
     return np.nonzero(np.asarray(known))[0].astype(type_of(0).dtype)
 
 
-def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
-    """Positions in a flattened array as indices of each axis (row-major).
+def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]:
+    """Positions in a flattened array as indices of each axis.
 
     Args:
         indices: integers; negative ones count from the end, those out of bounds are clamped.
         shape: shape of the array that was flattened.
+        order: "C": the last axis changes fastest; "F": the first.
 
     Returns:
         One array of indices an axis.
@@ -378,7 +379,7 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
     Raises:
         DTypeError: the indices are no integers.
 
-    Differences from NumPy: out of bounds does not raise; only row-major order.
+    Differences from NumPy: out of bounds does not raise.
 
     Example:
         >>> import numlift.numpy as np
@@ -386,7 +387,12 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
         1 3
     """
     sizes = static_ints("unravel_index", "shape", shape)
-    return tuple(_unravel(integer_indices("unravel_index", indices), sizes))
+    if order not in ("C", "F"):
+        raise errors.ValueArgumentError(
+            errors.explain("unravel_index", f"order must be 'C' or 'F', not {order!r}")
+        )
+    found = _unravel(integer_indices("unravel_index", indices), sizes[:: -1 if order == "F" else 1])
+    return tuple(reversed(found) if order == "F" else found)
 
 
 @library()

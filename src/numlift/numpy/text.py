@@ -16,8 +16,8 @@ printoptions = np.printoptions
 base_repr, binary_repr, typename = np.base_repr, np.binary_repr, np.typename
 
 
-def values_of(x: Any, function: str) -> Any:
-    """`x` for NumPy: arrays as NumPy arrays, everything else as it is.
+def check_known(x: Any, function: str) -> None:
+    """Raise if `x` is a traced value, for functions that need values.
 
     Raises:
         TracerArrayConversionError: `x` is a traced value.
@@ -31,6 +31,11 @@ def values_of(x: Any, function: str) -> Any:
                 try_="nl.debug.print('{x}', x=x) or nl.debug.callback",
             )
         )
+
+
+def values_of(x: Any, function: str) -> Any:
+    """`x` for NumPy: arrays as NumPy arrays, everything else as it is."""
+    check_known(x, function)
     return np.asarray(x) if isinstance(x, Array) else x
 
 

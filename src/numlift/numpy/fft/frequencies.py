@@ -27,7 +27,7 @@ def _spacing(function: str, n: int, d: Any, dtype: Any) -> tuple[int, Any, Any]:
     return n, binary(mul, function, d, kind.type(n)), kind
 
 
-def fftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> Any:
+def fftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: Any = None) -> Any:
     """Frequencies of the coefficients of `fft`: 0, 1, ... , -2, -1, each over ``n d``.
 
     Args:
@@ -46,7 +46,7 @@ def fftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> A
     return placed(apply(div, whole, width), device, None)
 
 
-def rfftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> Any:
+def rfftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: Any = None) -> Any:
     """Frequencies of the coefficients of `rfft`: 0, 1, ..., n // 2, each over ``n d``.
 
     Args:

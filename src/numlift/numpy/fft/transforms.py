@@ -14,6 +14,7 @@ from ...core.tracing import apply, type_of
 from ...ops.fft import Fft, FftType, as_complex, half
 from ...ops.shape import Pad
 from ...structural.arith import conjugated, convert, mul
+from ..elementwise import no_out
 from ..manipulation import moveaxis
 from ..pieces import part, static_shape
 from ..util import as_value, check_axes, check_axis
@@ -135,7 +136,9 @@ def _many(function: str, a: Any, kind: FftType, s: Any, axes: Any, norm: Any) ->
 
 
 @library()
-def fft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
+def fft(
+    a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: None = None
+) -> Any:
     """Discrete Fourier transform along an axis: ``X[k] = sum_j a[j] exp(-2 pi i j k / n)``.
 
     Args:
@@ -156,11 +159,14 @@ def fft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -
         >>> print(np.fft.fft(np.array([1.0, 0.0])))
         [1.+0.j 1.+0.j]
     """
+    no_out("fft.fft", out)
     return _one("fft", a, FFT, n, axis, norm)
 
 
 @library()
-def ifft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
+def ifft(
+    a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: None = None
+) -> Any:
     """Inverse of `fft`: ``x[j] = sum_k a[k] exp(2 pi i j k / n) / n``.
 
     Args:
@@ -171,11 +177,14 @@ def ifft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) 
         >>> print(np.fft.ifft(np.array([1.0, 1.0])))
         [1.+0.j 0.+0.j]
     """
+    no_out("fft.ifft", out)
     return _one("ifft", a, IFFT, n, axis, norm)
 
 
 @library()
-def rfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
+def rfft(
+    a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: None = None
+) -> Any:
     """`fft` of real numbers, without the redundant half: ``n // 2 + 1`` coefficients.
 
     Args:
@@ -190,11 +199,14 @@ def rfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) 
         >>> np.fft.rfft(np.ones(5)).shape
         (3,)
     """
+    no_out("fft.rfft", out)
     return _one("rfft", a, RFFT, n, axis, norm)
 
 
 @library()
-def irfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
+def irfft(
+    a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: None = None
+) -> Any:
     """Inverse of `rfft`: real numbers from a half spectrum.
 
     Args:
@@ -207,11 +219,14 @@ def irfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None)
         >>> print(np.fft.irfft(np.fft.rfft(np.array([1.0, 2.0, 3.0])), 3))
         [1. 2. 3.]
     """
+    no_out("fft.irfft", out)
     return _one("irfft", a, IRFFT, n, axis, norm)
 
 
 @library()
-def hfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
+def hfft(
+    a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: None = None
+) -> Any:
     """`fft` of a signal that is real in frequency, given by its half: real numbers.
 
     Args:
@@ -226,11 +241,14 @@ def hfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) 
     """
     x = conjugated(_operand("hfft", a, IRFFT))
     _scale("hfft", norm, IRFFT, 1)
+    no_out("fft.hfft", out)
     return _one("hfft", x, IRFFT, n, axis, _OTHER[norm])
 
 
 @library()
-def ihfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
+def ihfft(
+    a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: None = None
+) -> Any:
     """Inverse of `hfft`.
 
     Args:
@@ -243,11 +261,12 @@ def ihfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None)
         (3,)
     """
     _scale("ihfft", norm, RFFT, 1)
+    no_out("fft.ihfft", out)
     return conjugated(_one("ihfft", a, RFFT, n, axis, _OTHER[norm]))
 
 
 @library()
-def fftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> Any:
+def fftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out: None = None) -> Any:
     """`fft` over several axes.
 
     Args:
@@ -261,11 +280,14 @@ def fftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> An
         >>> np.fft.fftn(np.ones((2, 3))).shape
         (2, 3)
     """
+    no_out("fft.fftn", out)
     return _many("fftn", a, FFT, s, axes, norm)
 
 
 @library()
-def ifftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> Any:
+def ifftn(
+    a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out: None = None
+) -> Any:
     """Inverse of `fftn`.
 
     Example:
@@ -273,11 +295,14 @@ def ifftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> A
         >>> np.fft.ifftn(np.ones((2, 3))).shape
         (2, 3)
     """
+    no_out("fft.ifftn", out)
     return _many("ifftn", a, IFFT, s, axes, norm)
 
 
 @library()
-def rfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> Any:
+def rfftn(
+    a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out: None = None
+) -> Any:
     """`fftn` of real numbers; the last of the axes has no redundant half.
 
     Example:
@@ -285,11 +310,14 @@ def rfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> A
         >>> np.fft.rfftn(np.ones((2, 4))).shape
         (2, 3)
     """
+    no_out("fft.rfftn", out)
     return _many("rfftn", a, RFFT, s, axes, norm)
 
 
 @library()
-def irfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> Any:
+def irfftn(
+    a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out: None = None
+) -> Any:
     """Inverse of `rfftn`.
 
     Example:
@@ -297,6 +325,7 @@ def irfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> 
         >>> np.fft.irfftn(np.ones((2, 3))).shape
         (2, 4)
     """
+    no_out("fft.irfftn", out)
     return _many("irfftn", a, IRFFT, s, axes, norm)
 
 
@@ -309,7 +338,9 @@ def _two(function: str, axes: Any) -> Any:
 
 
 @library()
-def fft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -> Any:
+def fft2(
+    a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, out: None = None
+) -> Any:
     """`fftn` over two axes.
 
     Example:
@@ -317,11 +348,14 @@ def fft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -
         >>> np.fft.fft2(np.ones((5, 2, 3))).shape
         (5, 2, 3)
     """
+    no_out("fft.fft2", out)
     return _many("fft2", a, FFT, s, _two("fft2", axes), norm)
 
 
 @library()
-def ifft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -> Any:
+def ifft2(
+    a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, out: None = None
+) -> Any:
     """Inverse of `fft2`.
 
     Example:
@@ -329,11 +363,14 @@ def ifft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) 
         >>> np.fft.ifft2(np.ones((5, 2, 3))).shape
         (5, 2, 3)
     """
+    no_out("fft.ifft2", out)
     return _many("ifft2", a, IFFT, s, _two("ifft2", axes), norm)
 
 
 @library()
-def rfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -> Any:
+def rfft2(
+    a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, out: None = None
+) -> Any:
     """`rfftn` over two axes.
 
     Example:
@@ -341,11 +378,14 @@ def rfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) 
         >>> np.fft.rfft2(np.ones((2, 4))).shape
         (2, 3)
     """
+    no_out("fft.rfft2", out)
     return _many("rfft2", a, RFFT, s, _two("rfft2", axes), norm)
 
 
 @library()
-def irfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -> Any:
+def irfft2(
+    a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, out: None = None
+) -> Any:
     """Inverse of `rfft2`.
 
     Example:
@@ -353,4 +393,5 @@ def irfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None)
         >>> np.fft.irfft2(np.ones((2, 3))).shape
         (2, 4)
     """
+    no_out("fft.irfft2", out)
     return _many("irfft2", a, IRFFT, s, _two("irfft2", axes), norm)

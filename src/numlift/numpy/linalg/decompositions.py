@@ -106,10 +106,11 @@ def qr(a: Any, mode: str = "reduced") -> Any:
         mode: "reduced" (Q has min(m, n) columns), "complete" (m columns) or "r" (R only).
 
     Returns:
-        A named tuple (Q, R), or R.
+        A named tuple (Q, R), or R. In mode "complete" derivatives of the columns of Q that `a`
+        does not determine are those of functions of their span.
 
     Raises:
-        ValueArgumentError: unknown mode.  GradError: derivative of "complete" with m > n.
+        ValueArgumentError: unknown mode.
 
     Differences from NumPy: no mode "raw".
 
@@ -134,7 +135,11 @@ def qr(a: Any, mode: str = "reduced") -> Any:
 
 @library(arrays=1)
 def svd(
-    a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
+    a: Any,
+    full_matrices: bool = True,
+    compute_uv: bool = True,
+    hermitian: bool = False,
+    subset_by_index: tuple[int, int] | None = None,
 ) -> Any:
     """Singular value decomposition ``a = U @ diag(S) @ Vh``.
 
@@ -143,13 +148,15 @@ def svd(
         full_matrices: U is (..., m, m) and Vh (..., n, n); else min(m, n) columns and rows.
         compute_uv: False: return S only.
         hermitian: `a` is Hermitian: found by `eigh`.
+        subset_by_index: (start, stop): only these of the singular values.
 
     Returns:
         A named tuple (U, S, Vh), or S; S is real and descending. Derivatives with equal or zero
-        singular values are those of functions that depend on their common subspaces only.
+        singular values are those of functions that depend on their common subspaces only. Vectors
+        beyond the singular values move as their span does.
 
     Raises:
-        ShapeError: not matrices.  GradError: derivative with `full_matrices`, m != n.
+        ShapeError: not matrices.  ValueArgumentError: `subset_by_index` does not fit.
 
     Example:
         >>> import numlift.numpy as np
@@ -157,9 +164,14 @@ def svd(
         [2. 1.]
     """
     x = matrices("linalg.svd", a, hermitian)
-    if hermitian:
+    if hermitian and subset_by_index is None:
         return _hermitian_svd(x, compute_uv)
-    found = _lax.svd(x, full_matrices=full_matrices, compute_uv=compute_uv)
+    found = _lax.svd(
+        x,
+        full_matrices=full_matrices,
+        compute_uv=compute_uv,
+        subset_by_index=subset_by_index,
+    )
     return SVDResult(*found) if compute_uv else found
 
 
@@ -198,7 +210,8 @@ def eigh(a: Any, UPLO: str | None = None, symmetrize_input: bool = True) -> Any:
 
     Returns:
         A named tuple (eigenvalues, eigenvectors); the vectors are columns. Derivatives with equal
-        eigenvalues are those of functions that depend on their common subspace only.
+        eigenvalues are those of functions that depend on their common subspace only, as a
+        projection or a trace (see `lax.linalg.eigh`).
 
     Raises:
         ShapeError: not square.  ValueArgumentError: unknown `UPLO`.

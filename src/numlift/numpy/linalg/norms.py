@@ -183,6 +183,8 @@ def _matrix(x: Any, order: Any, axes: tuple[int, ...]) -> Any:
     if order in (2, -2, "nuc"):
         s = svdvals(moveaxis(x, (row, column), (-2, -1)))
         last = type_of(s).ndim - 1
+        zero = type_of(s).dtype.type(0)
+        s = apply(select, apply(eq, s, zero), s, zero)  # derivative 0 there, as that of abs
         if order == "nuc":
             return apply(ReduceSum.of((last,)), s)
         return apply((ReduceMax if order > 0 else ReduceMin).of((last,)), s)

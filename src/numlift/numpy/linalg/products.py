@@ -13,6 +13,7 @@ from ...structural.arith import convert
 from ...structural.shape import Broadcast
 from .. import diagonals, products
 from ..diagonals import eye
+from ..elementwise import no_out
 from ..products import matmul as _matmul
 from ..util import as_value, check_axis, promote
 from .solving import inv
@@ -169,11 +170,12 @@ def _splits(sizes: tuple[int, ...]) -> dict[tuple[int, int], int]:
 
 
 @library()
-def multi_dot(arrays: Any, *, precision: Any = None) -> Any:
+def multi_dot(arrays: Any, *, out: None = None, precision: Any = None) -> Any:
     """Product of a chain of matrices, in the order with the fewest multiplications.
 
     Args:
         arrays: at least two matrices; the first and the last may be vectors.
+        out: must be None.
         precision: as in `numpy.matmul`.
 
     Raises:
@@ -185,6 +187,7 @@ def multi_dot(arrays: Any, *, precision: Any = None) -> Any:
         >>> print(np.linalg.multi_dot([a, b, c]))
         [81. 81.]
     """
+    no_out("linalg.multi_dot", out)
     if len(arrays) < 2:
         raise errors.ValueArgumentError(
             errors.explain("multi_dot", f"at least two arrays are needed, not {len(arrays)}")

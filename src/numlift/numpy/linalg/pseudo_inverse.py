@@ -96,13 +96,14 @@ def pinv(a: Any, rtol: Any = None, hermitian: bool = False, *, rcond: Any = None
 
 
 @library(arrays=1)
-def matrix_rank(M: Any, rtol: Any = None, *, hermitian: bool = False) -> Any:
+def matrix_rank(M: Any, rtol: Any = None, hermitian: bool = False, *, tol: Any = None) -> Any:
     """Number of singular values above rtol times the largest.
 
     Args:
         M: (..., m, n), or a vector: 1 unless it is zero.
         rtol: default max(m, n) * machine precision.
         hermitian: `M` is Hermitian; the result is the same.
+        tol: absolute bound, instead of rtol (NumPy: the second argument).
 
     Returns:
         Integers (...).
@@ -112,12 +113,18 @@ def matrix_rank(M: Any, rtol: Any = None, *, hermitian: bool = False) -> Any:
         >>> print(np.linalg.matrix_rank(np.ones((3, 3))))
         1
     """
+    if rtol is not None and tol is not None:
+        raise errors.ValueArgumentError(
+            errors.explain("linalg.matrix_rank", "`tol` and `rtol` can't be both set")
+        )
     (x,) = to_inexact(as_value(M, "linalg.matrix_rank", "M"))
     if type_of(x).ndim < 2:
         return (x != 0).any().astype(np.int32)
     s = svd(x, compute_uv=False, hermitian=hermitian)
     if type_of(s).shape[-1] == 0:
         return sum(s > 0, axis=-1)
+    if tol is not None:
+        return sum(s > as_value(tol, "linalg.matrix_rank", "tol"), axis=-1)
     return sum(s > (_cutoff(x, rtol, 1.0) * max(s, axis=-1))[..., None], axis=-1)
 
 
@@ -151,8 +158,9 @@ def cond(x: Any, p: Any = None) -> Any:
     return norm(a, p, (-2, -1)) * norm(inv(a), p, (-2, -1))
 
 
-@library(arrays=2)
-def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any, Any, Any]:
+def lstsq(
+    a: Any, b: Any, rcond: Any = None, *, numpy_resid: bool = False
+) -> tuple[Any, Any, Any, Any]:
     """Least squares: the x of least norm that minimises ``norm(b - a @ x)``.
 
     Args:
@@ -160,10 +168,11 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any, Any, Any]:
         b: (m,) or (m, k).
         rcond: singular values up to rcond times the largest count as zero; default
             max(m, n) * machine precision.
+        numpy_resid: return an empty array of residuals where NumPy does: where the rank is below
+            n, or m <= n. The rank must be known: not within `jit`.
 
     Returns:
-        (x, residuals, rank, singular values); residuals are the sums of |b - a x|**2 (NumPy
-        returns an empty array where the rank is below n or m <= n).
+        (x, residuals, rank, singular values); residuals are the sums of |b - a x|**2.
 
     Raises:
         ShapeError: `a` is no matrix, or sizes do not agree.
@@ -174,6 +183,15 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any, Any, Any]:
         >>> print(x.round(3))
         [2.]
     """
+    x, residuals, rank, s = _lstsq(a, b, rcond)
+    m, n = as_value(a, "linalg.lstsq").shape
+    if numpy_resid and (m <= n or int(rank) < n):
+        residuals = residuals[:0]
+    return x, residuals, rank, s
+
+
+@library(arrays=2)
+def _lstsq(a: Any, b: Any, rcond: Any) -> tuple[Any, Any, Any, Any]:
     x, y = to_inexact(as_value(a, "linalg.lstsq"), as_value(b, "linalg.lstsq", "b"))
     t, u = type_of(x), type_of(y)
     if t.ndim != 2 or u.ndim not in (1, 2) or u.shape[0] != t.shape[0]:
