@@ -78,7 +78,8 @@ def pure_callback(
 
     Args:
         callback: function of NumPy arrays (read-only); its results have the declared shapes and
-            dtypes. Exceptions that it raises reach the caller of the program as they are. Of typed
+            dtypes. Exceptions that it raises reach the caller of the program as they are (in a
+            program over several devices when it has ended: later callbacks give zeros). Of typed
             random keys it gets the words (uint32); it returns words or keys where it declared keys.
         result_shape_dtypes: pytree of `ShapeDtypeStruct`s (or anything with shape and dtype).
         *args, **kwargs: its arguments, pytrees of arrays.

@@ -19,6 +19,7 @@ from ..tree import tree_flatten, tree_leaves, tree_unflatten
 from .closures import closed_over
 from .custom_rules import CustomParts
 from .eager import concrete
+from .leaks import keep
 from .signature import parameter_names
 from .symbolic_zeros import zero_from_primal
 from .tracing import name_of
@@ -63,7 +64,17 @@ def _bind(fun: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any,
         if kwargs:
             raise
         return args
-    bound = signature.bind(*args, **kwargs)
+    try:
+        bound = signature.bind(*args, **kwargs)
+    except TypeError as error:
+        raise errors.ArgumentError(
+            errors.explain(
+                name_of(fun),
+                str(error),
+                {"parameters": list(signature.parameters)},
+                try_=f"{name_of(fun)}{signature}",
+            )
+        ) from None
     bound.apply_defaults()
     if bound.kwargs:
         raise errors.ArgumentError(
@@ -113,6 +124,7 @@ class CustomFunction:
         self.fwd: Callable[..., Any] | None = None
         self.bwd: Callable[..., Any] | None = None
         self.vmap_rule: Callable[..., Any] | None = None
+        self.expected: dict[Any, Any] = {}  # what `fun` returns, for checks of the rules
         self.symbolic_zeros = False
         self.symbolic_cotangents = False
 
@@ -203,6 +215,7 @@ class CustomFunction:
         # Reaching for values that the rules close over must work after their trace has ended.
         hidden = closed_over([self.fun, self.jvp, self.fwd, self.bwd, *fixed.values()])
         if hidden:
+            keep(hidden)
             operands = [*self._constants(parts, hidden), *values]
             outs = current.get().apply_custom(rule.rebound(hidden), operands)
         else:

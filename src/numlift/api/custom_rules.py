@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from typing import Any
 
 from .. import errors
+from ..config import current as current_flags
 from ..core.refs import Ref
+from ..core.staging import trace_to_graph
 from ..core.tracing import type_of
 from ..core.types import ArrayType
 from ..ops.flat_functions import Count, Flat
@@ -73,6 +76,48 @@ class CustomParts:
         outs, self.out_tree = flatten_output(result, self.custom.name, type(self.custom).__name__)
         return outs
 
+    def expected(self) -> tuple[Any, list[ArrayType]] | None:
+        """Structure and types of the function's result; None if it cannot be traced."""
+        parts = CustomParts(self.custom, self.fixed, self.types, self.tree, self.refs)
+        try:
+            graph, _ = trace_to_graph(parts.function, self.types, label=self.custom.name)
+        except errors.NumliftError:  # it needs values
+            return None
+        return parts.out_tree, graph.out_types
+
+    def check_result(self, where: str, outs: Sequence[Any]) -> None:
+        """Raise if the result of a rule is not like that of the function.
+
+        Raises:
+            ArgumentError: it has another structure, shape or dtype.
+        """
+        if self.refs:
+            return
+        tree, types = self.out_tree, [type_of(x) for x in outs]
+        key = (self.tree, *self.types, current_flags())
+        known = self.custom.expected.get(key)
+        if known is not None and _alike(known, (tree, types)):
+            return
+        # What is known may be out of date: the function may depend on more than its types.
+        wanted = self.expected()
+        if wanted is None or _alike(wanted, (tree, types)):
+            if wanted is not None and len(self.custom.expected) < _LIMIT:
+                self.custom.expected[key] = wanted
+            return
+        if wanted[0] != tree:
+            rule = "the rule must return the result of the function, in the same structure: "
+            rule += explain_structure_mismatch(wanted[0], tree, "function", "rule")
+        else:
+            rule = "the rule must return the result of the function, with its shapes and dtypes"
+        raise errors.ArgumentError(
+            errors.explain(
+                where,
+                rule,
+                {"function": wanted[1], "rule": types},
+                try_=f"return {self.custom.name}(...) itself as the result in the rule",
+            )
+        )
+
     # ---- forward mode ------------------------------------------------------------------------
 
     def tangents(self, *xs: Any) -> list[Any]:
@@ -82,12 +127,15 @@ class CustomParts:
             zero_tangent(type_of(x), symbolic) if d is None else d
             for x, d in zip(xs[:n], xs[n:], strict=True)
         ]
-        pair = self.custom.jvp(
+        where = f"jvp rule of {self.custom.name}"
+        pair = call_rule(
+            self.custom.jvp,
+            where,
+            "(nondiff arguments..., primals, tangents)",
             *self.fixed.values(),
             tree_unflatten(self.tree, xs[:n]),
             tree_unflatten(self.tree, given),
         )
-        where = f"jvp rule of {self.custom.name}"
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise errors.ArgumentError(
                 errors.explain(
@@ -98,6 +146,7 @@ class CustomParts:
                 )
             )
         outs, self.out_tree = flatten_output(pair[0], self.custom.name, "custom_jvp")
+        self.check_result(where, outs)
         d_outs, d_tree = tree_flatten(pair[1])
         if self.out_tree != d_tree:
             raise errors.ArgumentError(
@@ -125,24 +174,26 @@ class CustomParts:
                     CustomVJPPrimal(x, False) if i in self.fixed and is_array(x) else x
                     for i, x in enumerate(args)
                 ]
-            pair = self.custom.fwd(*args)
+            where = f"fwd rule of {self.custom.name}"
+            pair = call_rule(self.custom.fwd, where, "the arguments of the function", *args)
             if not isinstance(pair, (tuple, list)) or len(pair) != 2:
                 raise errors.ArgumentError(
                     errors.explain(
-                        f"fwd rule of {self.custom.name}",
+                        where,
                         "must return a pair (result, residuals)",
                         {"returned": _shown(pair)},
                         try_="return result, (x, y), or result, None if bwd needs nothing",
                     )
                 )
             outs, self.out_tree = flatten_output(pair[0], self.custom.name, "custom_vjp")
+            self.check_result(where, outs)
             residuals, self.residual_tree = tree_flatten(pair[1])
             self.residual_refs = {i: x for i, x in enumerate(residuals) if isinstance(x, Ref)}
             for path, x in tree_flatten_with_path(pair[1])[0]:
                 if not is_array(x) and not isinstance(x, Ref):
                     raise errors.ArgumentError(
                         errors.explain(
-                            f"fwd rule of {self.custom.name}",
+                            where,
                             f"residuals must be arrays, but residuals{keystr(path)} is a "
                             f"{type(x).__name__}",
                             {"value": repr(x)[:80]},
@@ -163,7 +214,10 @@ class CustomParts:
             zero_tangent(t, symbolic) if c is None else c
             for t, c in zip(self.out, xs[n:], strict=True)
         ]
-        found = self.custom.bwd(
+        found = call_rule(
+            self.custom.bwd,
+            f"bwd rule of {self.custom.name}",
+            "(nondiff arguments..., residuals, cotangent)",
             *self.fixed.values(),
             tree_unflatten(self.residual_tree, _merged(xs[:n], self.residual_refs)),
             tree_unflatten(self.out_tree, cts),
@@ -267,6 +321,40 @@ class CustomParts:
         return run, batched
 
 
+_LIMIT = 256
+
+
+def _alike(a: tuple[Any, Sequence[ArrayType]], b: tuple[Any, Sequence[ArrayType]]) -> bool:
+    """Whether results have one structure, and the same shapes and dtypes."""
+    return a[0] == b[0] and all(
+        t.shape == u.shape and t.dtype == u.dtype for t, u in zip(a[1], b[1], strict=True)
+    )
+
+
+def call_rule(rule: Any, where: str, takes: str, *args: Any) -> Any:
+    """Call a rule of the user.
+
+    Raises:
+        ArgumentError: it does not take that many arguments.
+    """
+    try:
+        return rule(*args)
+    except TypeError:
+        try:
+            inspect.signature(rule).bind(*args)
+        except TypeError as error:
+            raise errors.ArgumentError(
+                errors.explain(
+                    where,
+                    f"is called with {len(args)} arguments, {takes}, but {error}",
+                    try_="one parameter for each of them",
+                )
+            ) from None
+        except ValueError:  # it has no signature
+            pass
+        raise
+
+
 def _merged(arrays: Sequence[Any], refs: dict[int, Ref]) -> Sequence[Any]:
     """All leaves, of which some are refs."""
     if not refs:
@@ -296,6 +384,15 @@ def _tangent(where: str, x: Any, d: Any) -> Any:
     t = type_of(x)
     if is_zero(d) or not t.inexact:
         return None
+    if not is_array(d):
+        raise errors.ArgumentError(
+            errors.explain(
+                where,
+                f"a tangent must be an array, not a {type(d).__name__}",
+                {"result": t, "tangent": repr(d)[:80]},
+                try_="0.0 * x, or custom_derivatives.zero_from_primal(x), for a tangent of zeros",
+            )
+        )
     u = type_of(d)
     if u.shape != t.shape or (u.dtype != t.dtype and not u.weak_type):
         raise errors.ArgumentError(

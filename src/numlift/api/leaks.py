@@ -21,6 +21,8 @@ from ..core.tracing import Interpreter, Tracer, current
 
 _sites: dict[int, tuple[weakref.ref[Tracer], Source | None]] = {}
 """Identity of a traced value (they cannot be hashed) -> where it was made."""
+_kept: dict[int, tuple[weakref.ref[Tracer]]] = {}
+"""Identity of a traced value -> the value, for those that rules of staged calls close over."""
 _SHOWN = 5
 
 
@@ -56,6 +58,15 @@ def _noted(parent: Interpreter, apply: Callable[..., Any], op: Any, args: Sequen
     return made
 
 
+def keep(values: Sequence[Tracer]) -> None:
+    """Say that a graph keeps these values on purpose: rules written by the user close over them."""
+    if config.current().check_tracer_leaks:
+        for x in values:
+            if not _is_known(x, _kept):
+                key = id(x)
+                _kept[key] = (weakref.ref(x, lambda _, key=key: _kept.pop(key, None)),)
+
+
 def _is_known(x: Tracer, table: dict[int, Any]) -> bool:
     found = table.get(id(x))
     return found is not None and found[0]() is x
@@ -72,7 +83,7 @@ def leak_checked(trace: Callable[..., Any]) -> Callable[..., Any]:
         before = {id(x): (weakref.ref(x),) for x in _ended()}
         result = trace(_watched(fun), *args, **kwargs)
         gc.collect()
-        found = [x for x in _ended() if not _is_known(x, before)]
+        found = [x for x in _ended() if not _is_known(x, before) and not _is_known(x, _kept)]
         if found:
             raise _report(fun, found)
         return result
@@ -135,4 +146,4 @@ def _holder(x: Tracer, found: list[Tracer]) -> str:
     return "a local variable"
 
 
-__all__ = ["leak_checked"]
+__all__ = ["keep", "leak_checked"]
