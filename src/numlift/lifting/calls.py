@@ -15,7 +15,7 @@ import numpy as np
 from .. import errors
 from .. import numpy as nlnp
 from ..core.tracing import Value
-from ..numpy.creation import convert_to
+from ..numpy.array_values import convert_to
 from ..numpy.protocols import array_function, array_ufunc
 from ..tree import tree_map
 from . import in_place, views

@@ -15,7 +15,8 @@ from .. import errors
 from ..core.dtypes import promote_types
 from ..core.tracing import Tracer, type_of
 from . import arithmetic, elementwise, powers
-from .creation import asarray, convert_to
+from .array_values import convert_to
+from .creation import asarray
 
 
 def _outside(name: str, x: Any, is_outside: Callable[[Any], Any]) -> Any:

@@ -14,7 +14,8 @@ from ..lax.loops import scan
 from ..lax.sorting import associative_scan
 from ..lax.while_loops import fori_loop
 from ..runtime.array import Array
-from .creation import asarray, convert_to, full
+from .array_values import convert_to
+from .creation import asarray, full
 from .joining import concatenate
 from .manipulation import broadcast_arrays, broadcast_to, moveaxis, ravel, reshape
 from .ranges import arange

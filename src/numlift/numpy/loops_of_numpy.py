@@ -11,7 +11,8 @@ import numpy as np
 from .. import errors
 from ..core.dtypes import canonicalize_dtype, user_dtype
 from ..core.tracing import type_of
-from .creation import asarray, convert_to
+from .array_values import convert_to
+from .creation import asarray
 
 _ABSENT = frozenset("gGOmMSUV")
 """Type codes of NumPy's dtypes that do not exist here: long double, objects, dates, text."""

@@ -15,7 +15,8 @@ from .. import errors
 from ..core.dtypes import canonicalize_dtype, user_dtype
 from ..core.tracing import type_of
 from . import folding
-from .creation import asarray, convert_to
+from .array_values import convert_to
+from .creation import asarray
 from .elementwise import no_out
 from .functional import vectorize
 from .loops_of_numpy import check_reduction, check_update, in_loop, types_of
