@@ -20,7 +20,7 @@ test smoke313: export NUMLIFT_COMPILATION_CACHE_DIR ?= $(or $(XDG_CACHE_HOME),$(
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test fuzz check format-check lint types layers fix bench docs smoke313 clean
+.PHONY: help setup demo test fuzz fuzz-numpy check format-check lint types layers fix bench docs smoke313 clean
 
 help: ## Show this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 24
@@ -46,6 +46,10 @@ test: $(STAMP) ## Run all tests and doctests
 fuzz: $(STAMP) ## Random programs against the slow reference for FUZZ_SECONDS, printing what fails
 	@echo "==> fuzz: random programs for $(FUZZ_SECONDS) s"
 	@$(PY) -m tests.random_programs.fuzz --seconds $(FUZZ_SECONDS) $(FUZZ_ARGS)
+
+fuzz-numpy: $(STAMP) ## Random calls of every NumPy function for FUZZ_SECONDS, printing what fails
+	@echo "==> fuzz-numpy: random calls for $(FUZZ_SECONDS) s"
+	@$(PY) -m tests.numpy.properties.fuzz --seconds $(FUZZ_SECONDS) $(FUZZ_ARGS)
 
 format-check: $(STAMP)
 	@echo "==> format: ruff format --check"

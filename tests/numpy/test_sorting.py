@@ -135,3 +135,12 @@ def test_errors():
         lnp.sort(np.ones(2), kind="fast")
     with pytest.raises(errors.ShapeError, match="empty array"):
         lnp.unique(np.ones(0), size=2)
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "float32", "bool"])
+@pytest.mark.parametrize(("shape", "axis"), [((0,), 0), ((2, 0), 0), ((2, 0), 1), ((1, 2), 0)])
+def test_nothing_to_sort(dtype, shape, axis):
+    x = np.zeros(shape, dtype)
+    for function in (lnp.sort, lnp.argsort):
+        assert function(x, axis=axis).shape == shape
+    assert lnp.lexsort((x, x), axis=axis).shape == shape

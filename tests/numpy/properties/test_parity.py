@@ -1,7 +1,7 @@
 """Every public function on random arguments against NumPy: value, dtype, shape, error, jit, vmap.
 
 The derivatives of differentiable functions are compared with differences of NumPy's.
-`PARITY_EXAMPLES=500` draws more; `make fuzz` draws new ones for as long as it is told.
+`PARITY_EXAMPLES=500` draws more; `make fuzz-numpy` draws new ones for as long as it is told.
 """
 
 from __future__ import annotations
