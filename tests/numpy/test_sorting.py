@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import numlift.numpy as lnp
-from numlift import errors, grad, jit
+from numlift import errors, grad, jit, jvp, vjp
 
 same = np.testing.assert_array_equal
 
@@ -144,3 +144,20 @@ def test_nothing_to_sort(dtype, shape, axis):
     for function in (lnp.sort, lnp.argsort):
         assert function(x, axis=axis).shape == shape
     assert lnp.lexsort((x, x), axis=axis).shape == shape
+
+
+@pytest.mark.parametrize("name", ["sort", "median", "partition"])
+@pytest.mark.parametrize(("shape", "axis"), [((2, 0), 0), ((0, 3), 1)])
+def test_derivatives_of_sorting_nothing(name, shape, axis):
+    def f(x):
+        return lnp.partition(x, 0, axis) if name == "partition" else getattr(lnp, name)(x, axis)
+
+    x = np.zeros(shape, np.float32)
+    y, pull = vjp(f, x)
+    assert pull(y)[0].shape == shape
+    assert jvp(f, (x,), (x,))[1].shape == y.shape
+
+
+def test_place_of_partition_is_told():
+    with pytest.raises(ValueError, match="kth is 3, but axis 0 has size 3"):
+        lnp.partition(np.arange(3), 3)

@@ -10,6 +10,7 @@ import numpy as np
 from .. import errors
 from ..api.library import library
 from ..core.tracing import apply, type_of
+from ..lax.arguments import static_int
 from ..ops.compare import le
 from ..ops.elementwise_binary import not_
 from ..ops.shape import Rev
@@ -175,10 +176,20 @@ def _partition_options(function: str, kind: Any, order: Any) -> None:
     _options(function, None, order, True)
 
 
+def _check_place(function: str, k: Any, x: Any, axis: int) -> None:
+    place, size = static_int(function, "kth", k), type_of(x).shape[axis]
+    if not -size <= place < size:
+        raise errors.ValueArgumentError(
+            errors.explain(
+                function, f"kth is {place}, but axis {axis} has size {size}", {"a": type_of(x)}
+            )
+        )
+
+
 def _partition_axis(function: str, a: Any, kth: Any, axis: Any) -> tuple[Any, int]:
     x, axis = _axis(function, as_value(a, function), axis)
     for k in kth if isinstance(kth, (tuple, list)) else (kth,):
-        check_axis(function, k, type_of(x).shape[axis], "kth")
+        _check_place(function, k, x, axis)
     return x, axis
 
 

@@ -14,7 +14,7 @@ from ..core.tracing import apply, type_of
 from ..core.types import ArrayType, array_type
 from ..sharding import rules
 from ..structural.families import Opaque, batch_first, check_kind, move_batch
-from ..structural.shape import reshape
+from ..structural.shape import full, reshape
 from .gather import Gather
 from .identities import accumulator
 from .indices import PROMISE_IN_BOUNDS, GatherDimensionNumbers
@@ -66,11 +66,14 @@ def unsharded_axis(op: Op, types: Sequence[ArrayType], axis: int) -> Any:
 
 def take_sorted(x: Any, order: Any, axis: int, unique: bool) -> Any:
     """Elements of `x` along `axis` at the indices `order`, the other axes side by side."""
-    ndim = type_of(x).ndim
+    t, rows = type_of(x), type_of(order)
+    if any(type(n) is int and not n for n in rows.shape):  # there may be no window of one element
+        return x if rows.shape == t.shape else full(array_type(rows.shape, t.dtype))
+    ndim = t.ndim
     others = tuple(i for i in range(ndim) if i != axis)
     numbers = GatherDimensionNumbers((), (axis,), (axis,), others, others)
     op = Gather.of(numbers, (1,) * ndim, PROMISE_IN_BOUNDS, None, unique)
-    return apply(op, x, reshape(order, (*type_of(order).shape, 1)))
+    return apply(op, x, reshape(order, (*rows.shape, 1)))
 
 
 class ArgSort(Opaque):

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy
 
+from tests.numpy.properties.comparing import operands
+
 
 class Difference(NamedTuple):
     """A difference of some functions.
@@ -38,7 +40,15 @@ def integer_mean(example: Any, got: Any, theirs: Any) -> bool:
     return example.call.kwargs.get("dtype") == "int32"
 
 
+def bools(example: Any, got: Any, theirs: Any) -> bool:
+    """Whether all operands are bools where NumPy calculates with int8."""
+    return all(x.dtype == bool for x in operands(example.call)) and (
+        getattr(theirs, "dtype", None) == "int8" or example.name == "positive"
+    )
+
+
 DIFFERENCES: list[Difference] = [
+    Difference("positive square conjugate", bools, "bools pass, or are integers, never int8"),
     Difference("argsort packbits unpackbits", rank_0, "rank 0 has no axis; NumPy adds one"),
     Difference("fft.fftshift fft.ifftshift", rank_0, "NumPy fails by accident"),
     Difference("mean nanmean", integer_mean, "converts first, as JAX; NumPy rounds the quotient"),
