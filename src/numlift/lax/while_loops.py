@@ -46,10 +46,11 @@ def while_loop(
     Differentiable in forward mode; in reverse mode, too, if `max_steps` is given. Then a gradient
     keeps `checkpoints` values of `val` and computes the others again (binomial checkpointing): if n
     steps are taken, each step is computed at most r times, with the least r for which
-    (c + 1 + r)! / ((c + 1)! r!) > n for c checkpoints, and once more with its derivative. Steps
-    that are not taken cost nothing, in both directions. Parts of `val` that no step changes are not
-    kept. Each further derivative keeps values and derivatives of `val`: the Hessian-vector product
-    of a loop needs twice the memory of its gradient.
+    (c + 1 + r)! / ((c + 1)! r!) > n for c checkpoints, and once more with its derivative, without
+    what that derives from the value after the step (as tanh does). Steps that are not taken cost
+    nothing, in both directions. Parts of `val` that no step changes are not kept. Each further
+    derivative keeps values and derivatives of `val`: the Hessian-vector product of a loop needs
+    twice the memory of its gradient.
 
     Args:
         cond_fun: value -> bool scalar.
