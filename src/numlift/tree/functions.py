@@ -404,7 +404,12 @@ def _simple(key: Any) -> str:
 
 
 def treedef_is_leaf(treedef: PyTreeDef) -> bool:
-    """Whether the structure is that of a single leaf (None is a node, not a leaf)."""
+    """Whether the structure is that of a single leaf (None is a node, not a leaf).
+
+    Example:
+        >>> treedef_is_leaf(tree_structure(1)), treedef_is_leaf(tree_structure((1,)))
+        (True, False)
+    """
     return treedef.num_nodes == 1 and treedef.num_leaves == 1
 
 
@@ -445,7 +450,12 @@ def all_leaves(iterable: Iterable[Any], is_leaf: IsLeaf = None) -> bool:
 
 
 def is_tree_node(kind: type) -> bool:
-    """Whether instances of this class are containers (namedtuples and None included)."""
+    """Whether instances of this class are containers (namedtuples and None included).
+
+    Example:
+        >>> is_tree_node(dict), is_tree_node(int)
+        (True, False)
+    """
     return registry.is_node(kind) or (issubclass(kind, tuple) and hasattr(kind, "_fields"))
 
 
@@ -493,5 +503,10 @@ def _not_a_container(function: str, tree: Any) -> TreeError:
 
 
 def is_leaf(x: Any) -> bool:
-    """Whether a value is a leaf: not a container and not None."""
+    """Whether a value is a leaf: not a container and not None.
+
+    Example:
+        >>> is_leaf(1.0), is_leaf([1.0]), is_leaf(None)
+        (True, False, False)
+    """
     return _pytree.all_leaves(registry, (x,))
