@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.registry import CASES, load
 
-for module in ("benchmarks.cases", "benchmarks.startup"):
+for module in ("benchmarks.cases", "benchmarks.functions", "benchmarks.startup"):
     importlib.import_module(module)
 
 # The large ones do the same work as their small neighbours.

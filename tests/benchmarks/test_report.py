@@ -10,7 +10,14 @@ import pytest
 from rich.console import Console
 
 from benchmarks.registry import Case
-from benchmarks.report import Result, growth, print_table, show_seconds, write_json
+from benchmarks.report import (
+    Result,
+    geometric_means,
+    growth,
+    print_table,
+    show_seconds,
+    write_json,
+)
 
 
 def result(name: str, ours: float, theirs: float, goal: float = 1.0) -> Result:
@@ -38,6 +45,11 @@ def test_growth_needs_both_sizes() -> None:
     )
     assert growth([small, large], "numlift") == [("growth/trace 10k / 1k ops", 11.0)]
     assert growth([small], "numlift") == []
+
+
+def test_geometric_mean_of_a_family() -> None:
+    results = [result("a/one", 1.0, 4.0), result("a/two", 1.0, 1.0), result("b/x[0]", 1.0, 1.0)]
+    assert geometric_means(results, "numlift") == {"a": pytest.approx(0.5)}
 
 
 def test_table_and_file_agree(tmp_path: Path) -> None:

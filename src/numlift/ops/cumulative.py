@@ -26,6 +26,7 @@ from .compare import eq
 from .elementwise import exp, is_finite, log
 from .elementwise_binary import max_, min_
 from .identities import accumulator, highest, lowest
+from .scan_chunks import chunked_scan, fits_chunks
 from .scan_lowering import inclusive_scan
 from .shape import Pad
 
@@ -164,6 +165,8 @@ class MonoidScan(Scan):
         n = out.shape[self.axis]
         if 4 < known(n, 0) <= _SHORT and out.size and out.kind != "c":
             x = self._windowed(ctx, x, wide)
+        elif known(n, 0) > _SHORT and fits_chunks(ctx, wide, self.axis):
+            x = self._chunked(ctx, x, wide)
         else:
             (x,) = inclusive_scan(
                 ctx, self._combine, (self.identity(wide.dtype),), [x], wide, self.axis, self.reverse
@@ -174,6 +177,23 @@ class MonoidScan(Scan):
         self, ctx: Any, first: Sequence[str], then: Sequence[str], type_: ArrayType
     ) -> list[str]:
         return [ctx.emit(f"{self.hlo} {first[0]}, {then[0]} : {type_.mlir}")]
+
+    def _chunked(self, ctx: Any, x: str, type_: ArrayType) -> str:
+        turn = f"dims = [{self.axis}] : {type_.mlir}"
+        if self.reverse:
+            x = ctx.emit(f"stablehlo.reverse {x}, {turn}")
+        summed = self.hlo == "stablehlo.add" and type_.kind == "f"
+        carried = np.dtype("f8") if summed else type_.dtype
+        x = chunked_scan(
+            ctx,
+            lambda c, before, later, t: self._combine(c, [before], [later], t)[0],
+            self.identity(type_.dtype),
+            x,
+            type_,
+            self.axis,
+            carried,
+        )
+        return ctx.emit(f"stablehlo.reverse {x}, {turn}") if self.reverse else x
 
     def _windowed(self, ctx: Any, x: str, type_: ArrayType) -> str:
         n, scalar = type_.shape[self.axis], array_type((), type_.dtype)
