@@ -69,6 +69,21 @@ def reflectors_by_numpy(a: np.ndarray) -> np.ndarray:
     return product[:, :2]
 
 
+def full_reflectors_by_numpy(a: np.ndarray) -> np.ndarray:
+    """All columns of the same product."""
+    wide = np.concatenate([a, np.zeros((3, 1), a.dtype)], 1)
+    product = np.eye(3, dtype=a.dtype)
+    for j in range(2):
+        v = np.concatenate([np.zeros(j), [1.0], wide[j + 1 :, j]])
+        product = product @ (np.eye(3) - 0.3 * np.outer(v, v))
+    return product
+
+
+def tridiagonal_by_numpy(a: np.ndarray) -> np.ndarray:
+    """The matrix with these rows as lower, main (plus 3) and upper diagonal."""
+    return np.diag(a[1] + 3) + np.diag(a[0][1:], -1) + np.diag(a[2][:-1], 1)
+
+
 SAMPLES = [
     row(
         "cholesky",
@@ -153,5 +168,59 @@ SAMPLES = [
         (3, 2),
         dtypes=("float32", "float64"),
         differentiable=(),
+    ),
+    row(
+        "ormqr",
+        lambda a, c: lax.linalg.ormqr(a, nnp.full((2,), 0.3, a.dtype), c),
+        lambda a, c: full_reflectors_by_numpy(a) @ c,
+        (3, 2),
+        (3, 2),
+        dtypes=("float32", "float64"),
+        differentiable=(1,),
+    ),
+    row(
+        "qr_pivoted",
+        lambda a: nnp.abs(lax.linalg.qr(a, pivoting=True, full_matrices=False)[1]),
+        lambda a: np.abs(scipy.linalg.qr(a, pivoting=True, mode="economic")[1]),
+        (3, 3),
+        complex_derivative=False,
+    ),
+    row(
+        "hessenberg",
+        lambda a: nnp.abs(nnp.triu(lax.linalg.hessenberg(a)[0], -1)),
+        lambda a: np.abs(scipy.linalg.hessenberg(a)),
+        (3, 3),
+        differentiable=(),
+    ),
+    row(
+        "tridiagonal",
+        lambda a: nnp.abs(lax.linalg.tridiagonal(hermitian(a))[2]),
+        lambda a: np.abs(np.diagonal(scipy.linalg.hessenberg(hermitian(a)), -1)),
+        (3, 3),
+        differentiable=(),
+    ),
+    row(
+        "schur",
+        lambda a: nnp.sort(nnp.diagonal(lax.linalg.schur(a)[0]).real),
+        lambda a: np.sort(np.linalg.eigvals(a).real),
+        (3, 3),
+        dtypes=COMPLEX,
+        differentiable=(),
+    ),
+    row(
+        "tridiagonal_solve",
+        lambda a, b: lax.linalg.tridiagonal_solve(a[0], a[1] + 3, a[2], b),
+        lambda a, b: np.linalg.solve(tridiagonal_by_numpy(a), b),
+        (3, 4),
+        (4, 2),
+        differentiable=(0, 1),
+    ),
+    row(
+        "polar",
+        lambda a: lax.linalg.qdwh(a)[0],
+        lambda a: scipy.linalg.polar(a)[0],
+        (3, 2),
+        dtypes=("float32", "float64"),
+        second_order=False,
     ),
 ]

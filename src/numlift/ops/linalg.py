@@ -145,12 +145,12 @@ class TriangularSolve(MatrixOp):
         kind = "TRANSPOSE" if self.transpose_a else "NO_TRANSPOSE"
         return str(
             ctx.emit(
-                f'"stablehlo.triangular_solve"({x}, {y}) <{{left_side = {_flag(self.left)}, '
-                f"lower = {_flag(self.low)}, unit_diagonal = {_flag(self.unit)}, "
+                f'"stablehlo.triangular_solve"({x}, {y}) <{{left_side = {_word(self.left)}, '
+                f"lower = {_word(self.low)}, unit_diagonal = {_word(self.unit)}, "
                 f"transpose_a = #stablehlo<transpose {kind}>}}> : ({a.mlir}, {b.mlir}) -> {b.mlir}"
             )
         )
 
 
-def _flag(value: bool) -> str:
+def _word(value: bool) -> str:
     return "true" if value else "false"

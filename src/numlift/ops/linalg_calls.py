@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
 
 from .. import errors
+from ..config import current as state
 from ..core.dims import Dim, min_size
 from ..core.op import Op
+from ..core.staging import trace_to_graph
 from ..core.tracing import apply, type_of
 from ..core.types import ArrayType, array_type
 from ..sharding import rules
 from ..structural.arith import conj, convert, mul, select, sub
+from ..structural.constant import closed
 from ..structural.families import batch_first, check_same_dtype
 from ..structural.shape import Broadcast, Transpose, broadcast, reshape
+from .call import Call, call_of
 from .compare import eq, ge, le
 from .dot import DotGeneral
 from .elementwise_binary import div
@@ -24,6 +29,10 @@ from .shape import Iota
 from .slicing import Slice
 
 I32 = np.dtype(np.int32)
+SOLVERS = {"cuda": ("cusolver", "cusparse"), "rocm": ("hipsolver", "hipsparse")}
+"""Prefixes of the kernels for dense and tridiagonal matrices on GPUs."""
+PORTABLE: dict[type[Op], Callable[..., Sequence[Any]]] = {}
+"""Algorithms as array operations; `numlift.lax.linalg_portable` and its neighbours fill it."""
 _PREFIX = {"f4": "s", "f8": "d", "c8": "c", "c16": "z"}
 _ALIAS = (
     "#stablehlo.output_operand_alias<output_tuple_indices = [{out}], operand_index = {operand}, "
@@ -101,20 +110,55 @@ class MatrixOp(Op):
         outs = apply(self, *moved)
         return outs, [0] * len(outs) if self.multi else 0
 
-    def refuse_platform(self, ctx: Any) -> None:
-        """Raise where there is no LAPACK."""
-        if ctx.platform != "cpu":
-            raise errors.DeviceError(
-                errors.explain(
-                    self.name,
-                    f"has no implementation on {ctx.platform}",
-                    try_="nl.device_put(x, nl.devices('cpu')[0])",
-                )
-            )
+    def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> Any:
+        """LAPACK on CPU, the vendor's solver on GPUs where it has the function, else the portable
+        algorithm."""
+        if ctx.platform == "cpu" or not all(t.size for t in types):
+            return self.lower_lapack(ctx, operands, types, outs)
+        if ctx.platform in SOLVERS:
+            found = self.lower_solver(ctx, operands, types, outs)
+            if found is not None:
+                return found
+        return self.lower_portable(ctx, operands, types, outs)
+
+    def lower_lapack(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> Any:
+        """By LAPACK."""
+        raise NotImplementedError
+
+    def lower_solver(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> Any:
+        """By cuSOLVER or hipSOLVER; None if they lack the function."""
+        return None
+
+    def lower_portable(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> Any:
+        """By array operations only."""
+        plain = tuple(array_type(t.shape, t.dtype) for t in types)
+        found = ctx.inline(algorithm(self, plain, state()).graph, operands)
+        return found if self.multi else found[0]
 
     def no_derivative(self, why: str, try_: str) -> errors.GradError:
         """The error for results whose derivative is not defined."""
         return errors.GradError(errors.explain(f"derivative of {self.name}", why, try_=try_))
+
+
+class ByAlgorithm(MatrixOp):
+    """Differentiated through its portable algorithm."""
+
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        found = algorithm(self, tuple(map(type_of, primals)), state()).jvp(primals, tangents)
+        return found if self.multi else (found[0][0], found[1][0])
+
+    def linearize(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        call = algorithm(self, tuple(map(type_of, primals)), state())
+        found = call.linearize(primals, tangents)
+        return found if self.multi else (found[0][0], found[1][0])
+
+
+@lru_cache(maxsize=1024)
+def algorithm(op: MatrixOp, types: tuple[ArrayType, ...], flags: Any) -> Call:
+    """A call of the portable algorithm of an operation."""
+    run = PORTABLE[type(op)]
+    graph, captured = trace_to_graph(lambda *xs: list(run(op, *xs)), types, name=op.name)
+    return call_of(closed(graph, captured))
 
 
 # ---- LAPACK ----------------------------------------------------------------------------------
@@ -129,6 +173,14 @@ def _layout(t: ArrayType, matrix: bool) -> str:
 def option(name: str, character: str) -> str:
     """An option of a LAPACK function, as an attribute."""
     return f"{name} = {ord(character)} : ui8"
+
+
+def window(ctx: Any, x: str, t: ArrayType, out: ArrayType) -> str:
+    """The first elements of an array along each axis, as a StableHLO operand."""
+    if t.shape == out.shape:
+        return x
+    ranges = ", ".join(f"0:{n}" for n in out.shape)
+    return str(ctx.emit(f"stablehlo.slice {x} [{ranges}] : ({t.mlir}) -> {out.mlir}"))
 
 
 def info_of(t: ArrayType) -> ArrayType:
@@ -152,6 +204,18 @@ def lapack(
     if any(u.size == 0 for u in [t, *[u for u, _ in outs[:1]]]):
         return [_of_nothing(ctx, u) for u, _ in outs]
     target = f"lapack_{_PREFIX[t.dtype.str[1:]]}{function}_ffi"
+    return kernel(ctx, target, operands, outs, options, aliases)
+
+
+def kernel(
+    ctx: Any,
+    target: str,
+    operands: Sequence[tuple[str, ArrayType, bool]],
+    outs: Sequence[tuple[ArrayType, bool]],
+    options: str = "",
+    aliases: Sequence[tuple[int, int]] = ((0, 0),),
+) -> list[str]:
+    """Call a kernel by its name; the arguments are those of `lapack`."""
     many = len(outs) > 1
     shared = ", ".join(_ALIAS.format(out=o if many else "", operand=i) for i, o in aliases)
     ins = ", ".join(u.mlir for _, u, _ in operands)
@@ -166,6 +230,24 @@ def lapack(
             len(outs),
         )
     )
+
+
+def solver(
+    ctx: Any,
+    function: str,
+    operands: Sequence[tuple[str, ArrayType, bool]],
+    outs: Sequence[tuple[ArrayType, bool]],
+    options: str = "",
+    aliases: Sequence[tuple[int, int]] = ((0, 0),),
+) -> list[str]:
+    """Call a function of cuSOLVER or hipSOLVER, as `lapack`."""
+    dense, _ = SOLVERS[ctx.platform]
+    return kernel(ctx, f"{dense}_{function}_ffi", operands, outs, options, aliases)
+
+
+def flag(name: str, value: bool) -> str:
+    """An option that is true or false, as an attribute."""
+    return f"{name} = {'true' if value else 'false'}"
 
 
 def _of_nothing(ctx: Any, t: ArrayType) -> str:

@@ -12,8 +12,7 @@ from ..core.dims import max_size, min_size
 from ..core.tracing import apply, type_of
 from ..core.types import ArrayType, array_type
 from ..sharding import rules
-from ..structural.arith import add, imag, neg, sub
-from ..structural.arith import complex_ as complex_of
+from ..structural.arith import add, neg, sub
 from ..structural.families import Opaque, batch_first, is_linear
 from ..structural.shape import broadcast, reshape
 from .gather import Gather
@@ -22,18 +21,14 @@ from .linalg import TriangularSolve, solve_triangle
 from .linalg_calls import (
     I32,
     MatrixOp,
-    adjoint,
-    diagonal,
     identity,
     info_of,
     lapack,
     or_nan,
     product,
-    rows,
-    times,
+    solver,
     transposed,
     triangle,
-    triangle_text,
 )
 from .shape import Concatenate
 from .slicing import Slice
@@ -180,10 +175,15 @@ class Lu(MatrixOp):
             out = joined(out, solve_triangle(head, rest, True, unit=True), -1)
         return [lu, pivots, order], [out, None, None]
 
-    def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> list[str]:
-        self.refuse_platform(ctx)
+    def lower_lapack(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> list[str]:
+        return self._by(lapack, ctx, operands, types, outs)
+
+    def lower_solver(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> list[str]:
+        return self._by(solver, ctx, operands, types, outs)
+
+    def _by(self, call: Any, ctx: Any, operands: list[str], types: Any, outs: Any) -> list[str]:
         (x,), (_, pivots, order) = types, outs
-        lu, swaps, info = lapack(
+        lu, swaps, info = call(
             ctx, "getrf", [(operands[0], x, True)],
             [(x, True), (pivots, False), (info_of(x), False)],
         )  # fmt: skip
@@ -295,122 +295,3 @@ def _inverse(ctx: Any, order: str, t: ArrayType) -> str:
             2,
         )[1]
     )
-
-
-class Householder(MatrixOp):
-    """Q, the product of the reflections that QR factorisation leaves below the diagonal."""
-
-    name = "householder_product"
-    multi = False
-
-    def check(self, types: Sequence[ArrayType]) -> None:
-        super().check(types)
-        a, taus = types
-        if a.shape[-2] < a.shape[-1] or taus.ndim != a.ndim - 1 or taus.shape[-1] > a.shape[-1]:
-            raise errors.ShapeError(
-                errors.explain(
-                    self.name,
-                    "a must have at least as many rows as columns, and taus at most one entry a "
-                    "column",
-                    {"a": a, "taus": taus},
-                )
-            )
-
-    def out_type(self, *types: ArrayType) -> Any:
-        self.check(types)
-        a = types[0]
-        entries = self._batch_entries([a])
-        sharding = None
-        if entries is not None:
-            sharding = rules.named(rules.mesh_of(types), [*entries, None, None])
-        return array_type(a.shape, a.dtype, False, sharding)
-
-    def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> str:
-        self.refuse_platform(ctx)
-        (a, tau) = types
-        if not a.size:
-            return operands[0]
-        name = "ungqr" if a.kind == "c" else "orgqr"
-        both = [(operands[0], a, True), (operands[1], tau, False)]
-        return lapack(ctx, name, both, [(a, True)])[0]
-
-
-class Qr(MatrixOp):
-    """Q and R with a = Q R; Q has all columns if `full`, else as many as R has rows."""
-
-    full: bool
-
-    def cores(self, *types: ArrayType) -> Any:
-        m, n = types[0].shape[-2:]
-        k = m if self.full else min_size(m, n)
-        return [((m, k), types[0].dtype), ((k, n), types[0].dtype)]
-
-    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-        a, da = primals[0], tangents[0]
-        m, n = type_of(a).shape[-2:]
-        if self.full and m > n:
-            raise self.no_derivative(
-                "the columns of Q beyond those of a are not determined by it", "mode='reduced'"
-            )
-        q, r = apply(self, a)
-        k = min_size(m, n)
-        up = part(r, (0, k), (0, k))
-        moved = solve_triangle(up, part(da, (0, m), (0, k)), False, left=False)
-        inner = product(adjoint(q), moved)
-        low = triangle(inner, True, -1)
-        turn = apply(sub, low, adjoint(low))
-        if type_of(a).kind == "c":
-            turn = apply(add, turn, _imaginary_diagonal(inner))
-        dq = apply(add, product(q, apply(sub, turn, inner)), moved)
-        dr = product(apply(sub, inner, turn), up)
-        if n > m:
-            right = product(adjoint(dq), part(a, (0, m), (k, n)))
-            right = apply(add, right, product(adjoint(q), part(da, (0, m), (k, n))))
-            dr = joined(triangle(dr, False), right, -1)
-        return [q, r], [dq, triangle(dr, False)]
-
-    def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> list[str]:
-        self.refuse_platform(ctx)
-        (x,), (q, r) = types, outs
-        m, n = x.shape[-2:]
-        k = min_size(m, n)
-        tau = array_type((*x.shape[:-2], k), x.dtype)
-        if not x.size:
-            return lapack(ctx, "geqrf", [(operands[0], x, True)], [(q, True), (r, True)])
-        found, taus = lapack(ctx, "geqrf", [(operands[0], x, True)], [(x, True), (tau, False)])
-        basis = array_type((*x.shape[:-1], min_size(q.shape[-1], n)), x.dtype)
-        start = _window(ctx, found, x, basis)
-        if q.shape[-1] > n:
-            start = ctx.emit(
-                f"stablehlo.pad {start}, {ctx.full(0, array_type((), x.dtype))}, "
-                f"low = {[0] * x.ndim}, high = {[*[0] * (x.ndim - 1), q.shape[-1] - n]}, "
-                f"interior = {[0] * x.ndim} : ({basis.mlir}, {array_type((), x.dtype).mlir}) "
-                f"-> {q.mlir}"
-            )
-        name = "ungqr" if x.kind == "c" else "orgqr"
-        made = lapack(ctx, name, [(start, q, True), (taus, tau, False)], [(q, True)])[0]
-        return [made, _upper_part(ctx, _window(ctx, found, x, r), r)]
-
-
-def _imaginary_diagonal(x: Any) -> Any:
-    """i times the imaginary part of the diagonal, as diagonal matrices."""
-    entries = apply(imag, diagonal(x))
-    entries = apply(complex_of, apply(sub, entries, entries), entries)
-    t = type_of(x)
-    mask = broadcast(identity(t.shape[-1], t.dtype), t.shape, (t.ndim - 2, t.ndim - 1), t.sharding)
-    return times(rows(entries, x), mask)
-
-
-def _window(ctx: Any, x: str, t: ArrayType, out: ArrayType) -> str:
-    if t.shape == out.shape:
-        return x
-    ranges = ", ".join(f"0:{n}" for n in out.shape)
-    return str(ctx.emit(f"stablehlo.slice {x} [{ranges}] : ({t.mlir}) -> {out.mlir}"))
-
-
-def _upper_part(ctx: Any, x: str, t: ArrayType) -> str:
-    wide, core = array_type(t.shape, np.bool_), array_type(t.shape[-2:], np.bool_)
-    which = ctx.broadcast(
-        triangle_text(ctx, core.shape, False), core, wide, (t.ndim - 2, t.ndim - 1)
-    )
-    return str(ctx.emit(f"stablehlo.select {which}, {x}, {ctx.full(0, t)} : {wide.mlir}, {t.mlir}"))

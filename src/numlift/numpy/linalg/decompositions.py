@@ -49,7 +49,7 @@ def matrices(function: str, a: Any, square: bool = False) -> Any:
     t = type_of(x)
     if t.ndim < 2 or (square and t.shape[-1] != t.shape[-2]):
         kind = "square matrices" if square else "matrices"
-        raise errors.ShapeError(
+        raise errors.LinAlgError(
             errors.explain(
                 function,
                 f"the last two axes must hold {kind}",

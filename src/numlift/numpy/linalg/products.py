@@ -237,7 +237,7 @@ def matrix_power(a: Any, n: int) -> Any:
     t = type_of(x)
     n = static_int("matrix_power", "n", n)
     if t.ndim < 2 or t.shape[-1] != t.shape[-2]:
-        raise errors.ShapeError(
+        raise errors.LinAlgError(
             errors.explain("matrix_power", "the last two axes must be of equal size", {"a": t})
         )
     if n < 0:

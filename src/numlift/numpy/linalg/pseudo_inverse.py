@@ -195,7 +195,7 @@ def _lstsq(a: Any, b: Any, rcond: Any) -> tuple[Any, Any, Any, Any]:
     x, y = to_inexact(as_value(a, "linalg.lstsq"), as_value(b, "linalg.lstsq", "b"))
     t, u = type_of(x), type_of(y)
     if t.ndim != 2 or u.ndim not in (1, 2) or u.shape[0] != t.shape[0]:
-        raise errors.ShapeError(
+        raise errors.LinAlgError(
             errors.explain(
                 "linalg.lstsq", "a must be a matrix, and b have as many rows", {"a": t, "b": u}
             )
