@@ -250,6 +250,18 @@ def test_damaged_files() -> None:
     assert float(export.deserialize(bytearray(data)).call(0.0)) == 0.0
 
 
+def test_every_damaged_byte_is_found() -> None:
+    data = export.export(nl.jit(np.sin))(1.0).serialize()
+    end = 16 + int.from_bytes(data[12:16], "little")
+    for i in [*range(0, 8), *range(12, end), *range(end, len(data), 97)]:
+        damaged = bytearray(data)
+        damaged[i] ^= 1
+        if b'"check"' not in damaged:
+            continue  # as in files of the first releases, whose headers had no checksum
+        with pytest.raises(errors.ValueArgumentError, match=r"export\.deserialize"):
+            export.deserialize(bytes(damaged))
+
+
 def test_container() -> None:
     data = pack(EXECUTABLE, {"a": 1}, [b"", b"xyz"])
     header, blobs = unpack(EXECUTABLE, data, "f")

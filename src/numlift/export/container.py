@@ -6,7 +6,8 @@ bytes      meaning
 8          kind of the file: ``NLEXPORT`` (function) or ``NLBINARY`` (executable)
 4          version of the format, little-endian: 1, or 2 if sizes are symbolic
 4          length of the header, little-endian
-...        header: JSON in UTF-8; its key ``blobs`` lists [length, SHA-256] of the blobs
+...        header: JSON in UTF-8; its key ``blobs`` lists [length, SHA-256] of the blobs, its key
+           ``check`` is the SHA-256 of the header without it
 ...        the blobs, one after the other
 =========  ==========================================================================
 
@@ -33,8 +34,14 @@ _START = struct.Struct("<8sII")
 def pack(kind: bytes, header: dict[str, Any], blobs: Sequence[bytes], version: int = 1) -> bytes:
     """A file of a header and blobs; `version` is the oldest format that can hold it."""
     listed = [[len(b), hashlib.sha256(b).hexdigest()] for b in blobs]
-    text = json.dumps({**header, "blobs": listed}, sort_keys=True).encode()
+    header = {**header, "blobs": listed}
+    text = json.dumps({**header, "check": _digest(header)}, sort_keys=True).encode()
     return b"".join([_START.pack(kind, version, len(text)), text, *blobs])
+
+
+def _digest(header: dict[str, Any]) -> str:
+    """What the key ``check`` of a header holds: the SHA-256 of the header without it."""
+    return hashlib.sha256(json.dumps(header, sort_keys=True).encode()).hexdigest()
 
 
 def unpack(kind: bytes, data: bytes, function: str) -> tuple[dict[str, Any], list[bytes]]:
@@ -55,8 +62,11 @@ def unpack(kind: bytes, data: bytes, function: str) -> tuple[dict[str, Any], lis
     try:
         header = json.loads(data[_START.size : end])
         listed = header["blobs"]
-    except (ValueError, KeyError, TypeError):
+        check = header.pop("check", None)  # files of the first releases have none
+    except (ValueError, KeyError, TypeError, AttributeError):
         raise _refused(function, "the header of the file is damaged", data) from None
+    if check is not None and check != _digest(header):
+        raise _refused(function, "the header of the file is damaged", data)
     blobs = []
     for size, digest in listed:
         blob = data[end : end + size]
