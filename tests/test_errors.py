@@ -12,6 +12,7 @@ BASES = {
     "RefError": ValueError,
     "ShapeError": ValueError,
     "DTypeError": TypeError,
+    "LinAlgError": np.linalg.LinAlgError,
     "AxisError": np.exceptions.AxisError,
     "ArgumentError": TypeError,
     "AutostageError": TypeError,

@@ -35,6 +35,7 @@ __all__ = [
     "InternalError",
     "JaxRuntimeError",
     "KeyReuseError",
+    "LinAlgError",
     "NonConcreteBooleanIndexError",
     "NotElementwiseError",
     "NumliftError",
@@ -69,6 +70,10 @@ class RefError(NumliftError, ValueError):
 
 class ShapeError(NumliftError, ValueError):
     """Shapes of operands do not fit together, or a shape is impossible."""
+
+
+class LinAlgError(ShapeError, np.linalg.LinAlgError):
+    """Arrays that are no (square) matrices where linear algebra needs them."""
 
 
 class DTypeError(NumliftError, TypeError):

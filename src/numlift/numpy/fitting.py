@@ -63,7 +63,7 @@ def polyfit(
             errors.explain("polyfit", f"deg must not be negative, but is {deg}")
         )
     if t.ndim != 1 or not t.shape[0] or u.ndim not in (1, 2) or u.shape[0] != t.shape[0]:
-        raise errors.ShapeError(
+        raise errors.ArgumentError(
             errors.explain(
                 "polyfit", "x must be a vector that is not empty, and y as long", {"x": t, "y": u}
             )

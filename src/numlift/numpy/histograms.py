@@ -78,6 +78,8 @@ def bincount(
         raise errors.DTypeError(
             errors.explain("bincount", "x must hold integers", {"x": t}, try_="x.astype(int)")
         )
+    if t.ndim != 1:
+        raise errors.ShapeError(errors.explain("bincount", "x must have one axis", {"x": t}))
     if static_int("bincount", "minlength", minlength) < 0:
         raise errors.ValueArgumentError(
             errors.explain("bincount", "minlength must not be negative", {"minlength": minlength})
@@ -189,10 +191,15 @@ def _count_or_edges(function: str, bins: Any) -> Any:
 
 def _limits(given: Any) -> tuple[Any, Any]:
     low, high = given
-    if not any(isinstance(v, Tracer) for v in (low, high)) and float(low) > float(high):
-        raise errors.ValueArgumentError(
-            errors.explain("histogram", "range must go from low to high", {"range": given})
-        )
+    if not any(isinstance(v, Tracer) for v in (low, high)):
+        if not (np.isfinite(float(low)) and np.isfinite(float(high))):
+            raise errors.ValueArgumentError(
+                errors.explain("histogram", "range must be finite", {"range": given})
+            )
+        if float(low) > float(high):
+            raise errors.ValueArgumentError(
+                errors.explain("histogram", "range must go from low to high", {"range": given})
+            )
     return low, high
 
 
@@ -455,6 +462,10 @@ def cov(
         [[ 1. -1.]
          [-1.  1.]]
     """
+    if ddof is not None and ddof != int(ddof):
+        raise errors.ValueArgumentError(
+            errors.explain("cov", "ddof must be an integer", {"ddof": ddof})
+        )
     return _cov(m, y, fweights, aweights, rowvar, bias, ddof, asked_dtype("cov", dtype))
 
 

@@ -47,7 +47,7 @@ def _whole_power(x: Any, n: int) -> Any:
         x = cast(x, t, type_of(0).dtype)
         t = type_of(x)
     if t.kind in "iu" and n < 0:
-        raise errors.DTypeError(
+        raise errors.ValueArgumentError(
             errors.explain(
                 "power",
                 f"integers cannot be raised to the negative power {n}",

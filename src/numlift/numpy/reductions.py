@@ -529,7 +529,14 @@ def _average(a: Any, weights: Any, axis: Any, returned: bool, keepdims: bool) ->
     x, w = promote(x, as_value(weights, "average", "weights"))
     shape = type_of(x).shape
     if type_of(w).shape != shape:
-        if axis is None or type_of(w).shape != tuple(shape[i] for i in axes):
+        if axis is None:
+            raise errors.ArgumentError(
+                errors.explain(
+                    "average", "axis must be given where the shapes of a and weights differ",
+                    {"a": type_of(x), "weights": type_of(w)}, try_="axis=...",
+                )
+            )  # fmt: skip
+        if type_of(w).shape != tuple(shape[i] for i in axes):
             raise errors.ShapeError(
                 errors.explain(
                     "average", "weights must have the shape of a, or the sizes of axis",

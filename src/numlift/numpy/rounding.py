@@ -9,6 +9,7 @@ import numpy as np
 
 from ..api.library import library
 from ..core.tracing import apply, type_of
+from ..lax.arguments import static_int
 from ..ops import compare
 from ..ops import elementwise as ops
 from ..ops import elementwise_binary as binary
@@ -123,6 +124,7 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Any:
         Array([1.2, 2.4], dtype=float32)
     """
     no_out("round", out)
+    decimals = static_int("round", "decimals", decimals)
     x = as_value(a, "round", "a")
     t = type_of(x)
     if t.kind in "biu":

@@ -56,7 +56,7 @@ def where(
     if x is None and y is None:
         return nonzero(condition, size=size, fill_value=fill_value)
     if x is None or y is None:
-        raise errors.ArgumentError(
+        raise errors.ValueArgumentError(
             errors.explain("where", "needs both x and y, or neither", try_="where(c, x, 0)")
         )
     if size is not None or fill_value is not None:

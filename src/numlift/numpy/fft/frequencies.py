@@ -19,8 +19,14 @@ from ..util import as_value, check_axes
 
 
 def _spacing(function: str, n: int, d: Any, dtype: Any) -> tuple[int, Any, Any]:
+    if isinstance(n, (float, complex, str, np.inexact)):
+        raise errors.ValueArgumentError(
+            errors.explain(function, "n must be an integer", {"n": n}, try_="x.shape[axis]")
+        )
     n = static_int(function, "n", n)
-    if n < 1:
+    if n == 0:
+        raise errors.ZeroStepError(errors.explain(function, "n must be positive, but is 0"))
+    if n < 0:
         raise errors.ValueArgumentError(errors.explain(function, f"n must be positive, but is {n}"))
     kind = user_dtype(float if dtype is None else dtype, function)
     d = convert(as_value(d, function, "d"), kind)
