@@ -47,7 +47,13 @@ def bools(example: Any, got: Any, theirs: Any) -> bool:
     )
 
 
+def nothing(example: Any, got: Any, theirs: Any) -> bool:
+    """Whether the first operand has no elements."""
+    return numpy.size(example.call.args[0]) == 0
+
+
 DIFFERENCES: list[Difference] = [
+    Difference("nanquantile nanpercentile", nothing, "NumPy forgets the shape of q"),
     Difference("positive square conjugate", bools, "bools pass, or are integers, never int8"),
     Difference("argsort packbits unpackbits", rank_0, "rank 0 has no axis; NumPy adds one"),
     Difference("fft.fftshift fft.ifftshift", rank_0, "NumPy fails by accident"),

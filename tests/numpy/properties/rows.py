@@ -25,6 +25,7 @@ class Row:
         own_dtype: "" or the reason why the result has another dtype than NumPy's.
         reference: NumPy's function, where it is not the one of the same name.
         as_numpy: the arguments of the reference, where they are not the same.
+        steep: whether the derivative where the result is 0 is that of a root: infinite or NaN.
         normal: applied to both results, where their order is free.
     """
 
@@ -40,6 +41,7 @@ class Row:
     reference: Callable[..., Any] | None = None
     as_numpy: Callable[[Call], Call] | None = None
     normal: Callable[[Any], Any] | None = None
+    steep: bool = False
 
 
 Table = dict[str, Row]

@@ -192,6 +192,6 @@ def draw_polyval(d: Draw) -> Call:
 
 TABLE |= rows("where", draw_where, smooth=True, narrow=False)
 TABLE |= rows("select", draw_select, smooth=True, narrow=False)
-TABLE |= rows("choose", draw_choose, smooth=True, narrow=False)
+TABLE |= rows("choose", draw_choose, jit=False, smooth=True, narrow=False)
 TABLE |= rows("piecewise", draw_piecewise, smooth=True, narrow=False)
 TABLE |= rows("polyval", draw_polyval, smooth=True, scaled=True)

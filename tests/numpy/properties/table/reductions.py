@@ -7,7 +7,7 @@ from typing import Any
 import numpy
 
 from tests.numpy.properties.drawing import Call, Draw, call
-from tests.numpy.properties.rows import Table, rows
+from tests.numpy.properties.rows import Table, but, rows
 
 
 def reduction(kinds: str = "fiubc", special: bool = True, rank: int = 0, **choices: Any) -> Any:
@@ -53,6 +53,7 @@ TABLE |= rows(
     tolerance=4,
     **EASY,
 )
+but(TABLE, "std nanstd", steep=True)
 TABLE |= rows("median nanmedian", reduction("fiu", special=False), **EASY)
 TABLE |= rows("cumsum cumprod nancumsum nancumprod", along(), **EASY)
 
