@@ -114,6 +114,8 @@ class ufunc:
 
     def _call_with(self, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         name = self.__name__
+        if len(args) < self.nin:
+            args = (*args, *self._named(len(args), options))
         if not self.nin <= len(args) <= self.nargs:
             raise errors.ArgumentError(
                 errors.explain(name, f"takes {self.nin} arguments, got {len(args)}")
@@ -141,6 +143,16 @@ class ufunc:
             if casting in ("same_kind", "unsafe"):
                 return self._with_axes(args, options)
         return in_loop(self._like, self._with_axes, name, args, options, dtype, signature, casting)
+
+    def _named(self, given: int, options: dict[str, Any]) -> list[Any]:
+        """Arguments that were given by name, where the function takes names (`fmax`, `fmin`)."""
+        rest = list(inspect.signature(self._func).parameters.values())[given : self.nin]
+        taken = []
+        for p in rest:
+            if p.kind is not p.POSITIONAL_OR_KEYWORD or p.name not in options:
+                break
+            taken.append(options.pop(p.name))
+        return taken
 
     def _check_options(self, options: dict[str, Any]) -> None:
         if not options:
