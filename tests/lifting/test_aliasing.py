@@ -156,7 +156,29 @@ def attributes_that_can_be_set(m):
     return a, b
 
 
+def einsum_without_a_sum_is_a_view(m):
+    a = m[:, :3] * 2
+    np.einsum("ii->i", a)[:] = m[0, 1]
+    b = np.einsum("ij->ji", a)
+    total = np.einsum("ij->i", a)
+    b[0, 1] = 7
+    a[2, 2] = m[1, 2]
+    return a, b, total, np.einsum("ij,ij->", a, b)
+
+
+def array_without_a_copy(x):
+    a = np.zeros(4)
+    b, c, d = np.asarray(a), np.array(a), np.array(a, copy=False)
+    a[0] = x[0]
+    d[1] = x[1]
+    e = np.array(a, copy=None)
+    e[2] = x[2]
+    return a, b, c, d, e
+
+
 PROGRAMS = [
+    (einsum_without_a_sum_is_a_view, M),
+    (array_without_a_copy, X),
     (ravel_of_a_transpose_is_a_copy, M),
     (ravel_of_a_fortran_ordered_result, M),
     (ravel_of_strided_rows, M),

@@ -24,7 +24,7 @@ from ..errors import is_internal
 from ..tree import tree_map
 from .builtins import ARRAY_CLASS, BUILTINS, MATH, MATH_FUNCTIONS
 from .calls import call, ours_for
-from .writable import Writable, is_writable, plain
+from .writable import Writable, plain
 
 _LIBRARIES = tuple({sysconfig.get_path(p) for p in ("stdlib", "purelib", "platlib")})
 _CONVERSIONS: dict[str, Callable[..., Any]] = {
@@ -48,12 +48,7 @@ def _converting(name: str, theirs: Callable[..., Any], ours: Callable[..., Any])
 
     @functools.wraps(theirs)
     def function(*args: Any, **kwargs: Any) -> Any:
-        found = call(name, theirs, converted, args, kwargs)
-        if name == "array" and is_writable(found) and found._parent is not None:
-            return Writable(
-                found.read(), layout=True
-            )  # a copy, unless copy=False asked for the array itself
-        return found
+        return call(name, theirs, converted, args, kwargs)
 
     return function
 

@@ -141,6 +141,22 @@ def linked(x: Any, args: Any) -> Any:
     return wrap(x)
 
 
+def of_einsum(run: Callable[[Any, Any], Any], found: Any, args: Any, kwargs: Any) -> Any:
+    """The result of `numpy.einsum`: of one array and without a sum, as "ii->i", it is a view."""
+    if isinstance(found, Value) and len(args) == 2 and type(args[1]) is Writable:
+        owner, options = args[1], plain(kwargs)
+
+        def get(x: Any) -> Any:
+            return run((args[0], x), options)
+
+        layout = owner.layout()
+        if layout is None:
+            return Writable(found, owner)
+        if np.may_share_memory(get(layout), layout):
+            return Writable(found, owner, get, _scattered(get))
+    return linked(found, args) if isinstance(found, np.ndarray) else wrap(found, None)
+
+
 def broadcast(found: Any, args: Any) -> Any:
     """The results of `numpy.broadcast_arrays`: views of the arguments, only to be read."""
 
@@ -181,7 +197,7 @@ def joined(name: str, run: Callable[[Any, Any], Any], found: Any, args: Any, kwa
         isinstance(found, np.ndarray) and not np.may_share_memory(found, value)
     ):
         return wrap(found)
-    if found is value and name in _ITSELF:
+    if found is value and (name in _ITSELF or name == "array"):
         return owner
     if name not in _FOLLOWED:
         # NumPy shares memory here, or would not: only its own arrays tell.

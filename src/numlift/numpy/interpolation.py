@@ -9,6 +9,8 @@ import numpy as np
 
 from .. import errors
 from ..api.library import library
+from ..core.dim_bounds import LARGEST
+from ..core.dims import known
 from ..core.dtypes import result_type_of
 from ..core.tracing import apply, type_of
 from ..lax.slicing import slice_in_dim
@@ -19,6 +21,7 @@ from ..ops import elementwise_binary as binary
 from ..ops.cumulative import CumSum
 from ..ops.shape import Concatenate
 from ..structural import arith
+from ..structural.dim_value import size_as
 from ..structural.shape import Broadcast, full, reshape
 from .arithmetic import remainder
 from .operands import not_for_complex, number_of
@@ -71,6 +74,8 @@ def _interp(
 ) -> Any:
     x, xp = to_inexact(as_value(x, "interp", "x"), as_value(xp, "interp", "xp"))
     (fp,) = to_inexact(as_value(fp, "interp", "fp"))
+    # Places between the points are as precise as the values.
+    x, xp, _ = promote(x, xp, np.zeros((), np.zeros((), type_of(fp).dtype).real.dtype))
     if type_of(xp).shape != type_of(fp).shape or type_of(xp).ndim != 1 or not type_of(xp).size:
         raise errors.ShapeError(
             errors.explain(
@@ -150,15 +155,17 @@ def _segments(
 def _place(x: Any, xp: Any, n: int) -> Any:
     """Number of the segment that each x lies in, from 0 to n - 2, by binary search."""
     place = full(type_of(x).update(dtype=np.dtype(np.int32), weak_type=False))
-    step = 1 << (n - 1).bit_length()
+    # of a symbolic size only the largest is known
+    step = 1 << (known(n, LARGEST) - 1).bit_length()
+    last = size_as(n - 1, np.dtype(np.int32))
     while step > 1:
         step //= 2
         further = apply(arith.add, place, np.int32(step))
-        inside = apply(compare.le, further, np.int32(n - 1))
-        bound = take(xp, apply(binary.min_, further, np.int32(n - 1)), 0)
+        inside = apply(compare.le, further, last)
+        bound = take(xp, apply(binary.min_, further, last), 0)
         ahead = apply(binary.and_, inside, apply(compare.le, bound, x))
         place = apply(arith.select, ahead, place, further)
-    return apply(binary.min_, place, np.int32(n - 2))
+    return apply(binary.min_, place, size_as(n - 2, np.dtype(np.int32)))
 
 
 def unwrap(p: Any, discont: Any = None, axis: int = -1, period: Any = 2 * math.pi) -> Any:
