@@ -30,7 +30,7 @@ def test_where_broadcasts_and_promotes() -> None:
     assert np.where(X > 0, 1, 2.5).dtype == "float32"
     assert np.where(True, numpy.int8(1), 2).dtype == "int8"
     for call in (lambda: np.where(X > 0, X), lambda: np.where(X > 0, X, None)):
-        with pytest.raises(errors.ArgumentError):
+        with pytest.raises(errors.ValueArgumentError):
             call()
     with pytest.raises(ValueError, match="where"):
         np.where(X > 0, X, numpy.ones(5))

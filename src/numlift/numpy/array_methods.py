@@ -38,7 +38,7 @@ from . import (
 from .nonzero import compress
 from .nonzero import nonzero as find_nonzero
 from .operators import is_operand
-from .text import check_known, values_of
+from .text import check_known, html_of, values_of
 
 
 def _sizes(args: tuple[Any, ...]) -> Any:
@@ -123,6 +123,10 @@ class ArrayMethods:
     def clip(self: Any, min: Any = None, max: Any = None, out: None = None) -> Any:
         """Values limited to [min, max]; see `numlift.numpy.clip`."""
         return selection.clip(self, min, max, out)
+
+    def _repr_html_(self: Any) -> str | None:
+        """What notebooks show: type and sharding above the values; None for traced values."""
+        return html_of(self)
 
     def tofile(self: Any, fid: Any, sep: str = "", format: str = "%s") -> None:
         """Write the elements to a file as bytes or text; arguments as for NumPy's method."""

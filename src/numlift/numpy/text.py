@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -109,6 +110,18 @@ def array_str(
 def _options(width: Any, precision: Any, suppress: Any) -> dict[str, Any]:
     given = {"linewidth": width, "precision": precision, "suppress": suppress}
     return {name: value for name, value in given.items() if value is not None}
+
+
+def html_of(x: Any) -> str | None:
+    """An array as HTML: its type and sharding above its values; None for traced values."""
+    if not isinstance(x, Array):
+        return None
+    title = repr(x.type)
+    if not x.is_deleted() and not x.placement.single:
+        title += f" on {getattr(x.sharding, 'spec', x.sharding)!r}"
+    known = not x.is_deleted() and (x.is_fully_addressable or x.is_fully_replicated)
+    body = str(x) if known else repr(x)
+    return f"<b>{escape(title)}</b><pre>{escape(body)}</pre>"
 
 
 def _number(x: Any, function: str) -> Any:

@@ -442,7 +442,11 @@ class Array(Value):
         if isinstance(self.type.dtype, KeyDType):
             head = f"Array({self.type.shape}, dtype={self.type.dtype.name}) overlaying:\n"
             return head + str(self._words())
-        return _array_text(self._numpy(), dtype_short_name(self.type.dtype), self.type.weak_type)
+        tail = f"dtype={dtype_short_name(self.type.dtype)}"
+        tail += ", weak_type=True" if self.type.weak_type else ""
+        if not self.placement.single and not self.is_fully_replicated:
+            tail += f", sharding={getattr(self.sharding, 'spec', self.sharding)!r}"
+        return _array_text(self._numpy(), tail)
 
     def __str__(self) -> str:
         if isinstance(self.type.dtype, KeyDType) or self.buffer.is_deleted():
@@ -574,15 +578,14 @@ def _value_text(value: Any) -> str:
     return "value" if isinstance(value, Value) or len(text) > 30 or "\n" in text else text
 
 
-def _array_text(value: np.ndarray, dtype: str, weak: bool) -> str:
+def _array_text(value: np.ndarray, tail: str) -> str:
     """Text such as ``Array([1., 2.], dtype=float32)``, broken into lines as NumPy does."""
     head = "Array("
     if value.size:
         body = np.array2string(value, separator=", ", prefix=head, suffix=",")
     else:
         body = "[]" if value.shape == (0,) else f"[], shape={value.shape}"
-    tail = f"dtype={dtype}{', weak_type=True' if weak else ''})"
     last = body[body.rfind("\n") + 1 :]
     first = len(head) if "\n" not in body else 0
-    wide = first + len(last) + len(tail) + 2 > np.get_printoptions()["linewidth"]
-    return f"{head}{body},{chr(10) + ' ' * len(head) if wide else ' '}{tail}"
+    wide = first + len(last) + len(tail) + 3 > np.get_printoptions()["linewidth"]
+    return f"{head}{body},{chr(10) + ' ' * len(head) if wide else ' '}{tail})"
