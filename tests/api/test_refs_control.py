@@ -340,3 +340,26 @@ def test_loops_change_refs_in_place() -> None:
         text = _hlo(h, *args)
         assert "{}: (" in _aliases(text) and not _copies(text), text
         assert "while(" in text
+
+
+def test_fori_loop_names_itself_in_errors_about_its_value() -> None:
+    ref = nl.new_ref(np.arange(3.0))
+    with pytest.raises(errors.ArgumentError, match=r"^fori_loop: init_val: the value is a Ref"):
+        lax.fori_loop(0, 3, lambda i, c: c, ref)
+    for upper in (3, np.asarray(3)):
+        with pytest.raises(errors.TreeError, match=r"^fori_loop: .* carry in is a leaf"):
+            nl.jit(lambda n: lax.fori_loop(0, n, lambda i, c: (c, c), 1.0))(upper)
+    with pytest.raises(errors.TreeError, match=r"^fori_loop: .* carry in is a leaf"):
+        lax.fori_loop(0, 3, lambda i, c: (c, c), 1.0)
+    with pytest.raises(errors.ShapeError, match=r"^fori_loop: (.|\n)*  carry: float32\[3\] in"):
+        lax.fori_loop(0, 3, lambda i, c: c[:2], ref[...])
+
+
+@pytest.mark.parametrize(
+    "index", [5, -4, 1.5, (0, 0), "a", (..., ...), slice(0, 2, 0), [0.5], numpy.ones(2, bool)]
+)
+def test_bad_indices_of_refs_say_what_to_try(index) -> None:
+    ref = nl.new_ref(np.arange(3.0))
+    for use in (lambda: ref[index], lambda: ref.__setitem__(index, 1.0)):
+        with pytest.raises(errors.NumliftError, match="Try: "):
+            use()

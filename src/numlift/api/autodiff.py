@@ -24,7 +24,7 @@ from ..tree import (
     tree_map,
     tree_unflatten,
 )
-from .differentiated import canonical_argnums, check_inputs, check_result, choose_arguments
+from .differentiated import canonical_argnums, check_inputs, check_result, choose_arguments, fits
 from .door import door
 from .eager import concrete
 from .leaks import leak_checked
@@ -187,7 +187,7 @@ def _direction(x: Any, d: Any, function: str) -> Any:
         )
     d = as_operand(d)
     u = type_of(d)
-    if u.shape != t.shape or (u.dtype != t.dtype and not u.weak_type):
+    if not fits(u, t):
         raise errors.ArgumentError(
             errors.explain(
                 function,
@@ -196,7 +196,7 @@ def _direction(x: Any, d: Any, function: str) -> Any:
                 try_="np.ones_like(primal), or tangent.astype(primal.dtype)",
             )
         )
-    return d
+    return d if u.dtype == t.dtype else convert(d, t.dtype, True)
 
 
 @door
@@ -394,7 +394,7 @@ def _cotangent(c: Any, t: ArrayType) -> Any:
     if not isinstance(c, np.generic):  # a typed scalar stays a literal of the graph
         c = as_operand(c)
     u = type_of(c)
-    if u.shape != t.shape or (u.dtype != t.dtype and not u.weak_type):
+    if not fits(u, t):
         raise errors.ArgumentError(
             errors.explain(
                 "vjp",
@@ -403,7 +403,7 @@ def _cotangent(c: Any, t: ArrayType) -> Any:
                 try_="nl.numpy.ones_like(result)",
             )
         )
-    return c
+    return c if u.dtype == t.dtype else convert(c, t.dtype, True)
 
 
 def value_and_grad(
@@ -480,7 +480,7 @@ def _value_and_grad(
         one = point.linear.out_types[0].dtype.type(1)
         grads = _pull_back(point, tree_unflatten(point.out_tree, [one]), weak=True)
         value = point.result()
-        found = grads[0] if isinstance(argnums, int) else tuple(grads)
+        found = grads[0] if not isinstance(argnums, (tuple, list)) else tuple(grads)
         return ((value, point.aux), found) if has_aux else (value, found)
 
     return value_and_grad_fun

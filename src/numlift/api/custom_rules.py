@@ -22,6 +22,7 @@ from ..tree import (
     tree_flatten_with_path,
     tree_unflatten,
 )
+from .differentiated import fits
 from .symbolic_zeros import CustomVJPPrimal, is_zero, zero_tangent
 from .tracing import flatten_output
 
@@ -106,7 +107,7 @@ class CustomParts:
             return
         if wanted[0] != tree:
             rule = "the rule must return the result of the function, in the same structure: "
-            rule += explain_structure_mismatch(wanted[0], tree, "function", "rule")
+            rule += explain_structure_mismatch(wanted[0], tree, "function", "rule") or ""
         else:
             rule = "the rule must return the result of the function, with its shapes and dtypes"
         raise errors.ArgumentError(
@@ -394,7 +395,7 @@ def _tangent(where: str, x: Any, d: Any) -> Any:
             )
         )
     u = type_of(d)
-    if u.shape != t.shape or (u.dtype != t.dtype and not u.weak_type):
+    if not fits(u, t):
         raise errors.ArgumentError(
             errors.explain(
                 where,
@@ -411,7 +412,7 @@ def _cotangent(where: str, t: ArrayType, c: Any) -> Any:
     if is_zero(c) or not t.inexact:
         return None
     u = type_of(c)
-    if u.shape != t.shape or (u.dtype != t.dtype and not u.weak_type):
+    if not fits(u, t):
         raise errors.ArgumentError(
             errors.explain(
                 where,

@@ -7,8 +7,16 @@ from typing import Any
 
 from .. import errors
 from ..core.tracing import type_of
+from ..core.types import ArrayType
 from ..tree import keystr, tree_flatten_with_path, tree_unflatten
 from .tracing import check_argument
+
+
+def fits(u: ArrayType, t: ArrayType) -> bool:
+    """Whether a value of type `u` may be a tangent of type `t`; weak numbers take its dtype."""
+    if u.shape != t.shape:
+        return False
+    return u.dtype == t.dtype or (u.weak_type and "biufc".find(u.kind) <= "biufc".find(t.kind))
 
 
 def canonical_argnums(argnums: Any, transformation: str) -> tuple[int, ...]:
@@ -82,6 +90,8 @@ def check_inputs(
                 {where: t},
                 try_="nl.jacrev, or holomorphic=True if the function is holomorphic"
                 if t.kind == "c"
+                else "random keys by closure, or as an argument that argnums leaves out"
+                if t.kind == "k"
                 else _floats(transformation),
             )
         )

@@ -11,10 +11,12 @@ from ..core.tracing import apply, type_of
 from ..core.types import ArrayType
 from ..ops.call import call_of
 from ..ops.linear_call import LinearCall
+from ..structural.arith import convert
 from ..transforms.jvp import instantiate, tangent_type
 from ..transforms.transpose import transpose_graph
 from ..tree import explain_structure_mismatch, tree_flatten, tree_unflatten
 from .autodiff import as_operand, check_callable
+from .differentiated import fits
 from .door import door
 from .tracing import abstract_types, name_of, trace_function
 
@@ -96,15 +98,16 @@ def _first_line(error: BaseException) -> str:
 def _cotangent(c: Any, t: ArrayType) -> Any:
     c = as_operand(c)
     u = type_of(c)
-    if u.shape != t.shape or (u.dtype != t.dtype and not u.weak_type):
+    if not fits(u, t):
         raise errors.ArgumentError(
             errors.explain(
                 "linear_transpose",
                 "the cotangent must have the shape and dtype of the result",
                 {"result": t, "cotangent": u},
+                try_="nl.numpy.ones_like(result)",
             )
         )
-    return c
+    return c if u.dtype == t.dtype else convert(c, t.dtype, True)
 
 
 def linear_call(

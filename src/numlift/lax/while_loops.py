@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -288,6 +290,7 @@ def fori_loop(
     first, last = lower, upper
     if static:
         first, last = (x if type(x) is Dim else int(x) for x in (lower, upper))
+    operands_of(init_val, "fori_loop: init_val")
     limits = _fori_bound(last - first if static else None, max_steps, checkpoints)
     if static and config.current().disable_jit:
         value = init_val
@@ -316,7 +319,8 @@ def fori_loop(
     body.__name__ = name_of(body_fun)
     state = (convert(lower, dtype), convert(upper, dtype), init_val)
     options = dict(zip(("max_steps", "checkpoints"), limits, strict=False))
-    return while_loop(go_on, body, state, **options)[2]
+    with _as_fori("while_loop", body.__name__, 2):
+        return while_loop(go_on, body, state, **options)[2]
 
 
 def _fori_bound(steps: Any, max_steps: Any, checkpoints: Any) -> tuple[int, ...]:
@@ -350,14 +354,34 @@ def _fori_scan(first: Any, last: Any, dtype: Any, body_fun: Any, value: Any, unr
             return (apply(add, i, one), body_fun(i, value)), None
 
     step.__name__ = name_of(body_fun)
-    (_, value), _ = scan(
-        step,
-        (size_as(first, dtype), value),
-        None,
-        max_size(0, last - first),
-        unroll=1 if unroll is None else unroll,
-    )
+    with _as_fori("scan", step.__name__, 1):
+        (_, value), _ = scan(
+            step,
+            (size_as(first, dtype), value),
+            None,
+            max_size(0, last - first),
+            unroll=1 if unroll is None else unroll,
+        )
     return value
+
+
+@contextmanager
+def _as_fori(loop: str, name: str, place: int) -> Iterator[None]:
+    """Errors about the carry of the loop that does the work are told of `fori_loop`.
+
+    Args:
+        loop: its name.
+        name: of its body; loops inside the body tell of their own.
+        place: where in its carry the value of `fori_loop` is.
+    """
+    try:
+        yield
+    except (errors.TreeError, errors.ShapeError, errors.DTypeError) as error:
+        text = str(error)
+        if not text.startswith(f"{loop}: {name} must return a carry"):
+            raise
+        text = re.sub(rf"\b(carry|carry in|carry out)\[{place}\]", r"\1", text)
+        raise type(error)(f"fori_loop{text[len(loop) :]}") from None
 
 
 def _counter_dtype(lower: Any, upper: Any) -> Any:

@@ -117,11 +117,16 @@ def parse(index: Any, t: ArrayType, strict: bool = True, wrap: bool = True) -> P
     used = sum([_axes_used(e) for e in entries])
     if used > t.ndim:
         raise broken(
-            f"too many indices: the array has {t.ndim} axes, but {used} are indexed", t, index
+            f"too many indices: the array has {t.ndim} axes, but {used} are indexed",
+            t,
+            index,
+            f"at most {t.ndim} indices; None adds an axis",
         )
     ellipses = [i for i, e in enumerate(entries) if e is Ellipsis]
     if len(ellipses) > 1:
-        raise broken("an index can have only one ellipsis (...)", t, index)
+        raise broken(
+            "an index can have only one ellipsis (...)", t, index, "a slice : for each other axis"
+        )
     whole = [_WHOLE] * (t.ndim - used)
     if ellipses:
         entries[ellipses[0] : ellipses[0] + 1] = whole
@@ -168,7 +173,9 @@ def _convert(entry: Any, t: ArrayType) -> Any:
         + (f"an array of {shown}" if shown is not None else f"a {kind.__name__}"),
         t,
         entry,
-        "x.astype(int) for whole numbers that are floats" if shown is not None else None,
+        "x.astype(int) for whole numbers that are floats"
+        if shown is not None
+        else "int(index), or x[name] of a dict of arrays for names",
     )
 
 
@@ -195,7 +202,12 @@ def _from_list(entry: Any, t: ArrayType) -> Any:
     except ValueError:
         found = None
     if found is None or found.dtype.kind not in "biuf":
-        raise broken("a list as index must hold integers or bools", t, entry)
+        raise broken(
+            "a list as index must hold integers or bools",
+            t,
+            entry,
+            "a tuple for one index an axis, or a list of integers",
+        )
     return found.astype(np.int32) if not found.size else found
 
 
@@ -258,7 +270,14 @@ def _integer(value: int, axis: int, t: ArrayType, strict: bool, wrap: bool) -> I
     if lowest <= value < size:
         return Static(axis, value + size if value < 0 else value)
     if strict:
-        raise broken(f"index {value} is out of bounds for axis {axis} with size {size}", t, value)
+        raise broken(
+            f"index {value} is out of bounds for axis {axis} with size {size}",
+            t,
+            value,
+            f"an index from {-size} to {size - 1}"
+            if size
+            else "an array with elements: the axis is empty",
+        )
     limit = np.iinfo(np.int32)
     return Scalar(axis, np.int32(min(max(value, limit.min), limit.max)))
 
@@ -275,7 +294,9 @@ def _span(entry: slice, axis: int, t: ArrayType) -> Span:
         raise _slice_error(entry, axis, t) from None
     except ValueError:
         raise errors.ValueArgumentError(
-            errors.explain(FUNCTION, "the step of a slice cannot be 0", {"array": t})
+            errors.explain(
+                FUNCTION, "the step of a slice cannot be 0", {"array": t}, try_="x[::1] or x[::-1]"
+            )
         ) from None
     count = len(range(start, stop, step))
     if step < 0:
@@ -310,7 +331,9 @@ def _symbolic_span(entry: slice, axis: int, t: ArrayType) -> Span:
         raise _slice_error(entry, axis, t) from None
     if step == 0:
         raise errors.ValueArgumentError(
-            errors.explain(FUNCTION, "the step of a slice cannot be 0", {"array": t})
+            errors.explain(
+                FUNCTION, "the step of a slice cannot be 0", {"array": t}, try_="x[::1] or x[::-1]"
+            )
         )
     low, high = (0, size) if step > 0 else (-1, size - 1)
     first, last = (low, high) if step > 0 else (high, low)
@@ -359,6 +382,7 @@ def _mask(items: list[Item], mask: np.ndarray, axis: int, t: ArrayType) -> int:
                 f"{t.shape[axis + i]}",
                 t,
                 mask,
+                "a mask of the shape of the axes that it indexes",
             )
     for i, found in enumerate(np.nonzero(mask)):
         items.append(Many(axis + i, found.astype(np.int32)))
