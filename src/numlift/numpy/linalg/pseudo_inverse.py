@@ -124,7 +124,8 @@ def matrix_rank(M: Any, rtol: Any = None, hermitian: bool = False, *, tol: Any =
     if type_of(s).shape[-1] == 0:
         return sum(s > 0, axis=-1)
     if tol is not None:
-        return sum(s > as_value(tol, "linalg.matrix_rank", "tol"), axis=-1)
+        limit = convert(as_value(tol, "linalg.matrix_rank", "tol"), type_of(s).dtype)
+        return sum(s > limit[..., None], axis=-1)
     return sum(s > (_cutoff(x, rtol, 1.0) * max(s, axis=-1))[..., None], axis=-1)
 
 
