@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import errors
 from .arithmetic import remainder
-from .creation import asarray
+from .creation import array
 from .manipulation import ravel, reshape
 from .util import as_value
 
@@ -43,8 +43,8 @@ def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = Tr
         raise errors.ValueArgumentError(
             errors.explain("put", f"mode {mode!r} does not exist", try_="mode='clip'")
         )
-    x = asarray(as_value(a, "put", "a"))
-    places, values = ravel(asarray(ind)), ravel(asarray(v))
+    x = array(as_value(a, "put", "a"), copy=False)
+    places, values = (ravel(array(y, copy=False)) for y in (ind, v))
     if not places.size or not values.size or not x.size:
         return x
     if values.size != 1:
