@@ -14,12 +14,12 @@ from typing import Any
 from .. import errors
 from ..core.tracing import apply, type_of
 from ..ops.linalg import Cholesky, TriangularSolve
-from ..ops.linalg_calls import adjoint, conjugated
+from ..ops.linalg_calls import adjoint
 from ..ops.linalg_factors import Lu, PivotsToPermutation
 from ..ops.linalg_qr import ApplyReflectors, Householder, Qr, QrPivoted
 from ..ops.linalg_spectral import Eig, Eigh, Svd
 from ..ops.slicing import Slice
-from ..structural.arith import add, mul
+from ..structural.arith import add, conjugated, mul
 from ..structural.shape import reshape
 from .linalg_forms import (
     check_square,

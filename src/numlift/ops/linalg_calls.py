@@ -16,7 +16,7 @@ from ..core.staging import trace_to_graph
 from ..core.tracing import apply, type_of
 from ..core.types import ArrayType, array_type
 from ..sharding import rules
-from ..structural.arith import conj, convert, mul, select, sub
+from ..structural.arith import conjugated, convert, mul, select, sub
 from ..structural.constant import closed
 from ..structural.families import batch_first, check_same_dtype
 from ..structural.shape import Broadcast, Transpose, broadcast, reshape
@@ -289,11 +289,6 @@ def transposed(x: Any) -> Any:
     """Matrices with rows and columns swapped."""
     n = type_of(x).ndim
     return apply(Transpose.of((*range(n - 2), n - 1, n - 2)), x)
-
-
-def conjugated(x: Any) -> Any:
-    """Complex conjugate; `x` itself if it is real."""
-    return apply(conj, x) if type_of(x).kind == "c" else x
 
 
 def adjoint(x: Any) -> Any:

@@ -12,7 +12,7 @@ from ..core.dims import min_size
 from ..core.tracing import apply, type_of
 from ..core.types import ArrayType, array_type
 from ..sharding import rules
-from ..structural.arith import add, imag, neg, sub
+from ..structural.arith import add, conjugated, imag, neg, sub
 from ..structural.arith import complex_ as complex_of
 from ..structural.families import is_linear
 from ..structural.shape import broadcast, full
@@ -22,7 +22,6 @@ from .linalg_calls import (
     ByAlgorithm,
     MatrixOp,
     adjoint,
-    conjugated,
     diagonal,
     flag,
     identity,

@@ -17,8 +17,9 @@ from ...core.types import array_type
 from ...lax.branches import cond
 from ...ops.cumulative import CumProd
 from ...ops.elementwise_misc import stop_gradient
-from ...ops.linalg_calls import adjoint, columns, conjugated, diagonal, product, transposed
+from ...ops.linalg_calls import adjoint, columns, diagonal, product, transposed
 from ...ops.linalg_factors import Lu, LuSolve
+from ...structural.arith import conjugated
 from ...structural.shape import full
 from ..diagonals import eye
 from ..joining import concatenate
