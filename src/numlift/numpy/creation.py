@@ -159,6 +159,11 @@ def asarray(
     return array(a, dtype, bool(copy), order, like=like, device=device, out_sharding=out_sharding)
 
 
+def as_owned(a: Any, dtype: Any = None) -> Any:
+    """`asarray` for functions that go on computing after they return: shares with Numlift only."""
+    return array(a, dtype, copy=False)
+
+
 def _shared(x: np.ndarray, dtype: Any) -> Array | None:
     """An array on CPU in the memory of `x`, if it can lie there and has the dtype."""
     if x.__array_interface__["data"][0] % _ALIGNED or not x.flags.c_contiguous:

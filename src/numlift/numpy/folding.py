@@ -15,7 +15,7 @@ from ..lax.sorting import associative_scan
 from ..lax.while_loops import fori_loop
 from ..runtime.array import Array
 from .array_values import convert_to
-from .creation import asarray, full
+from .creation import as_owned, full
 from .joining import concatenate
 from .manipulation import broadcast_arrays, broadcast_to, moveaxis, ravel, reshape
 from .ranges import arange
@@ -55,7 +55,7 @@ def fold(name: str, func: Function, rows: Any, start: Any, masks: Any, any_order
     settled = type_of(func(row, row)).dtype
     rows = convert_to(rows, settled)
     if start is not None:
-        start = broadcast_to(convert_to(asarray(start), settled), rows.shape[1:])
+        start = broadcast_to(convert_to(as_owned(start), settled), rows.shape[1:])
     if any_order:
         return _fold_halves(func, rows, start, masks, settled)
     if start is None:
@@ -114,7 +114,7 @@ def reduceat(name: str, func: Function, x: Any, indices: Any, axis: int) -> Any:
     if not starts.shape[0]:
         return moveaxis(full((0, *tail), 0, settled), 0, axis)
     rows = convert_to(rows, settled)
-    stops = concatenate([starts[1:], asarray([n], dtype=starts.dtype)])
+    stops = concatenate([starts[1:], as_owned([n], dtype=starts.dtype)])
     shape = (-1, *(1,) * len(tail))
     first, last = reshape(starts, shape), reshape(stops, shape)
 
@@ -129,7 +129,7 @@ def reduceat(name: str, func: Function, x: Any, indices: Any, axis: int) -> Any:
 
 
 def _starts(name: str, indices: Any, n: int) -> Any:
-    starts = asarray(indices, dtype=int if np.size(indices) == 0 else None)
+    starts = as_owned(indices, dtype=int if np.size(indices) == 0 else None)
     t = type_of(starts)
     if t.ndim != 1:
         raise errors.ValueArgumentError(
@@ -172,7 +172,7 @@ def check_one_axis(name: str, axis: Any, ndim: int) -> int:
 def update_in_turn(func: Function, x: Any, indices: Any, b: Any) -> Any:
     """One element after the other; the index selects from the numbers of the elements."""
     places = reshape(arange(x.size), x.shape)[indices]
-    where_, values = broadcast_arrays(places, asarray(b))
+    where_, values = broadcast_arrays(places, as_owned(b))
     where_, values = ravel(where_), ravel(values)
 
     def step(i: Any, flat: Any) -> Any:

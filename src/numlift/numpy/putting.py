@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import errors
 from .arithmetic import remainder
-from .creation import array
+from .creation import as_owned
 from .manipulation import ravel, reshape
 from .util import as_value
 
@@ -43,8 +43,8 @@ def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = Tr
         raise errors.ValueArgumentError(
             errors.explain("put", f"mode {mode!r} does not exist", try_="mode='clip'")
         )
-    x = array(as_value(a, "put", "a"), copy=False)
-    places, values = (ravel(array(y, copy=False)) for y in (ind, v))
+    x = as_owned(as_value(a, "put", "a"))
+    places, values = ravel(as_owned(ind)), ravel(as_owned(v))
     if not places.size or not values.size or not x.size:
         return x
     if values.size != 1:

@@ -16,7 +16,7 @@ from ..core.dtypes import canonicalize_dtype, user_dtype
 from ..core.tracing import type_of
 from . import folding
 from .array_values import convert_to
-from .creation import asarray
+from .creation import as_owned
 from .elementwise import no_out
 from .functional import vectorize
 from .loops_of_numpy import check_reduction, check_update, in_loop, types_of
@@ -170,7 +170,7 @@ class ufunc:
         keepdims = options.pop("keepdims", False)
         if axes is None and axis is None and not keepdims:
             return self._func(*args, **options)
-        args = [asarray(x) for x in args]
+        args = [as_owned(x) for x in args]
         groups = core_axes(self, args, axes, axis, keepdims)
         moved = [moveaxis(x, g, range(-len(g), 0)) for x, g in zip(args, groups, strict=False)]
         result = self._func(*moved, **options)
@@ -193,7 +193,7 @@ class ufunc:
         name = f"{self.__name__}.{method}"
         self._need(method)
         no_out(name, out)
-        x = asarray(as_value(a, name, "array"))
+        x = as_owned(as_value(a, name, "array"))
         wanted = None if dtype is None else user_dtype(dtype, name)
         found = check_reduction(self._like, name, x.dtype, wanted)
         if found is not None and found.kind == "b":
@@ -260,7 +260,7 @@ class ufunc:
                 raise errors.ValueArgumentError(
                     errors.explain(f"{self.__name__}.reduce", "where needs initial")
                 )
-            masks = folding.first_axes(broadcast_to(asarray(where), x.shape), axes)
+            masks = folding.first_axes(broadcast_to(as_owned(where), x.shape), axes)
         elif self._like is not None and initial is None and all(x.shape[i] for i in axes):
             start = None  # the first element does as well
         if not axes:
@@ -306,7 +306,7 @@ class ufunc:
     def outer(self, A: Any, B: Any, /, **options: Any) -> Any:
         """The function of every pair of an element of A and one of B; options as in a call."""
         self._need("outer", None)
-        x, y = asarray(A), asarray(B)
+        x, y = as_owned(A), as_owned(B)
         return self(reshape(x, (*x.shape, *(1,) * y.ndim)), y, **options)
 
     def at(self, a: Any, indices: Any, b: Any = None, /, *, inplace: bool = True) -> Any:
@@ -329,7 +329,7 @@ class ufunc:
             )
         if self.signature is not None:
             self._need("at")
-        x = asarray(a)
+        x = as_owned(a)
         if (b is None) != (self.nin == 1) or self.nin > 2 or self.nout != 1:
             raise errors.ValueArgumentError(
                 errors.explain(name, "takes b for functions of two arguments, and only there")
