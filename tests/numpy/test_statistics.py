@@ -127,3 +127,12 @@ def test_correlation(rng):
     z = x + 1j * x[::-1]
     close(lnp.cov(z), np.cov(z))
     close(lnp.corrcoef(z), np.corrcoef(z))
+
+
+def test_whole_numbers_on_edges_of_bins():
+    x = np.array([-1, 2, -1, 1, 0, 1])
+    for bins in (3, 6):
+        assert np.asarray(lnp.histogram(x, bins=bins)[0]).tolist() == (
+            np.histogram(x, bins=bins)[0].tolist()
+        )
+    assert np.asarray(lnp.linspace(-3.0, 4.0, 8)).tolist() == [-3, -2, -1, 0, 1, 2, 3, 4]

@@ -15,6 +15,7 @@ from ..core.tracing import EVAL, Tracer, Value, apply, current, type_of
 from ..ops import compare
 from ..ops import elementwise as ops
 from ..ops import elementwise_binary as binary
+from ..ops.elementwise_misc import OptimizationBarrier
 from ..ops.shape import Iota
 from ..runtime.transfer import as_array
 from ..structural import arith
@@ -256,11 +257,17 @@ def _spaced(x: Any, y: Any, num: int, div: int, endpoint: bool, real: Any) -> An
     t = type_of(x)
     shape = (num, *t.shape)
     i = apply(Iota.of(real, shape, 0, None))
-    part = apply(binary.div, i, size_as(max_size(div, 1), real))
-    rest = apply(arith.sub, real.type(1), part)
+    # Behind the barrier, XLA does not replace the division by an inexact multiplication.
+    (count,) = apply(OptimizationBarrier.of(), size_as(max_size(div, 1), real))
+    back = apply(arith.sub, count, i)
     x, y = (broadcast_to_shape(expand(v, (0,)), shape) for v in (x, y))
-    part, rest = arith.convert(part, t.dtype), arith.convert(rest, t.dtype)
+    part, rest = (arith.convert(apply(binary.div, k, count), t.dtype) for k in (i, back))
     mixed = apply(arith.add, apply(arith.mul, x, rest), apply(arith.mul, y, part))
+    if t.kind == "f":
+        # Divided last, whole numbers stay exact; unless that overflows.
+        total = apply(arith.add, apply(arith.mul, x, back), apply(arith.mul, y, i))
+        finite = apply(ops.is_finite, total)
+        mixed = apply(arith.select, finite, mixed, apply(binary.div, total, count))
     if endpoint and known(num, 2) > 1:
         last = apply(compare.eq, i, size_as(div, real))
         mixed = apply(arith.select, last, mixed, y)

@@ -52,7 +52,14 @@ def nothing(example: Any, got: Any, theirs: Any) -> bool:
     return numpy.size(example.call.args[0]) == 0
 
 
+def one_sample(example: Any, got: Any, theirs: Any) -> bool:
+    """Whether a step between one sample is asked for."""
+    words = example.call.kwargs
+    return bool(words.get("retstep")) and words.get("num", 50) in (0, 1)
+
+
 DIFFERENCES: list[Difference] = [
+    Difference("linspace", one_sample, "the step, nan, has the dtype of the samples"),
     Difference("nanquantile nanpercentile", nothing, "NumPy forgets the shape of q"),
     Difference("positive square conjugate", bools, "bools pass, or are integers, never int8"),
     Difference("argsort packbits unpackbits", rank_0, "rank 0 has no axis; NumPy adds one"),

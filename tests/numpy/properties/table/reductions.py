@@ -297,3 +297,5 @@ def draw_digitize(d: Draw) -> Call:
 
 TABLE |= rows("bincount", draw_bincount, jit=False, **EASY | {"smooth": False})
 TABLE |= rows("digitize", draw_digitize, narrow=False)
+
+but(TABLE, "convolve correlate polymul", own_dtype="integers are convolved as floats")
