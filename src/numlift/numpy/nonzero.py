@@ -212,7 +212,8 @@ def compress(
         out: must be None.
 
     Raises:
-        ShapeError: the condition is no vector, or holds beyond the end of the axis.
+        ShapeError: the condition is no vector.
+        IndexingError: the condition holds beyond the end of the axis.
 
     Example:
         >>> import numlift.numpy as np
@@ -232,7 +233,7 @@ def compress(
     if size is None:
         places = np.flatnonzero(known("compress", mask, "condition"))
         if places.size and places[-1] >= n:
-            raise errors.ShapeError(
+            raise errors.IndexingError(
                 errors.explain(
                     "compress",
                     f"the condition holds at {places[-1]}, beyond the {n} elements of axis {axis}",

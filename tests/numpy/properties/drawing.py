@@ -133,6 +133,8 @@ class Draw:
             for kind, name in (("f", "float64"), ("c", "complex128")):
                 if kind in kinds and not (kind == "f" and "c" in kinds and self.chance(3)):
                     return name
+        if self.narrow.startswith("float8") and "f" in kinds:
+            return self.narrow  # never promoted implicitly
         if self.narrow and "f" in kinds:
             return str(self.pick((self.narrow, self.narrow, "float32")))
         kind = self.pick(("f" if "f" in kinds else "") + kinds)

@@ -208,7 +208,7 @@ def draw_meshgrid(d: Draw) -> Call:
 
 
 TABLE |= rows("vander", draw_vander, scaled=True, zeros=False, narrow=False, **MOVES)
-TABLE |= rows("meshgrid", draw_meshgrid, **MOVES)
+TABLE |= rows("meshgrid", draw_meshgrid, own_dtype="each operand keeps its own", **MOVES)
 TABLE |= rows("ix_", lambda d: call(d.array("ib", (3,)), d.array("i", (2,))), jit=False)
 
 
@@ -292,8 +292,9 @@ TABLE |= rows("extract", lambda d: call(d.array("b", (3,)), d.array(shape=(3,)))
 TABLE |= rows("delete", draw_delete, **MOVES)
 TABLE |= rows("insert", draw_insert, **MOVES)
 TABLE |= rows("searchsorted", draw_searchsorted, narrow=False)
-TABLE |= rows("unravel_index", draw_unravel_index, jit=False)
-TABLE |= rows("ravel_multi_index", draw_ravel_multi_index, jit=False)
+OWN = "the dtype of the indices"
+TABLE |= rows("unravel_index", draw_unravel_index, jit=False, own_dtype=OWN)
+TABLE |= rows("ravel_multi_index", draw_ravel_multi_index, jit=False, own_dtype=OWN)
 TABLE |= rows("nonzero flatnonzero argwhere", one(), jit=False)
 
 
