@@ -19,7 +19,7 @@ from tests.numpy.properties.checking import check, check_derivatives, examples
 from tests.numpy.properties.table.all import EXEMPT, ROWS
 from tests.random_programs.runs import run
 
-EXAMPLES = int(os.environ.get("PARITY_EXAMPLES", "8"))
+EXAMPLES = int(os.environ.get("PARITY_EXAMPLES", "5"))
 SEED = 20261202
 
 
