@@ -253,7 +253,7 @@ def test_damaged_files() -> None:
 def test_every_damaged_byte_is_found() -> None:
     data = export.export(nl.jit(np.sin))(1.0).serialize()
     end = 16 + int.from_bytes(data[12:16], "little")
-    for i in [*range(0, 8), *range(12, end), *range(end, len(data), 97)]:
+    for i in [*range(8), *range(12, end), *range(end, len(data), 97)]:
         damaged = bytearray(data)
         damaged[i] ^= 1
         if b'"check"' not in damaged:
