@@ -12,6 +12,7 @@ from ..api.vmap import vmap
 from ..core.dtypes import user_dtype
 from ..core.tracing import type_of
 from ..structural.arith import convert
+from .creation import asarray
 from .manipulation import expand_dims
 from .pieces import reshape_to
 from .util import as_value, broadcast_shape, check_axis
@@ -63,7 +64,7 @@ def apply_over_axes(func: Callable[[Any, int], Any], a: Any, axes: Any) -> Any:
         >>> print(np.apply_over_axes(np.sum, np.ones((2, 3)), (0, 1)))
         [[6.]]
     """
-    x = as_value(a, "apply_over_axes")
+    x = asarray(as_value(a, "apply_over_axes"))  # func gets an array of Numlift
     ndim = type_of(x).ndim
     for axis in axes if isinstance(axes, (tuple, list)) else (axes,):
         i = check_axis("apply_over_axes", axis, ndim)

@@ -268,6 +268,7 @@ def _spaced(x: Any, y: Any, num: int, div: int, endpoint: bool, real: Any) -> An
         total = apply(arith.add, apply(arith.mul, x, back), apply(arith.mul, y, i))
         finite = apply(ops.is_finite, total)
         mixed = apply(arith.select, finite, mixed, apply(binary.div, total, count))
+        mixed = apply(arith.select, apply(compare.eq, i, real.type(0)), mixed, x)
     if endpoint and known(num, 2) > 1:
         last = apply(compare.eq, i, size_as(div, real))
         mixed = apply(arith.select, last, mixed, y)

@@ -178,7 +178,7 @@ def _partition_options(function: str, kind: Any, order: Any) -> None:
 
 def _check_place(function: str, k: Any, x: Any, axis: int) -> None:
     place, size = static_int(function, "kth", k), type_of(x).shape[axis]
-    if not -size <= place < size:
+    if type_of(x).size and not -size <= place < size:
         raise errors.ValueArgumentError(
             errors.explain(
                 function, f"kth is {place}, but axis {axis} has size {size}", {"a": type_of(x)}

@@ -49,6 +49,7 @@ def test_as_numpy(name: str) -> None:
     run(examples(name, ROWS[name]), check, EXAMPLES, SEED)
 
 
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", [name for name, row in ROWS.items() if row.smooth])
 def test_derivatives(name: str) -> None:
     drawn = examples(name, ROWS[name], smooth=True)

@@ -46,7 +46,7 @@ TABLE |= rows("sinc i0", unary("f"), **SMOOTH)
 TABLE |= rows("isnan isinf isfinite", unary("fiubc"))
 TABLE |= rows("isneginf isposinf signbit", unary("fiub"))
 TABLE |= rows("iscomplex isreal logical_not", unary("fiubc"))
-TABLE |= rows("spacing", unary("f"), narrow=False)
+TABLE |= rows("spacing", lambda d: call(d.array("f", dtype="float32")), narrow=False)
 TABLE |= rows("frexp", unary("f"), narrow=False)
 # The sign of a zero fraction or remainder is not NumPy's: the derivative there is 1.
 TABLE |= rows("modf", unary("f"), narrow=False, zeros=False)
