@@ -82,7 +82,7 @@ def test_indices_out_of_bounds_are_clamped_where_they_cannot_be_checked() -> Non
     x = nl.device_put(np.arange(5))
     assert int(nl.jit(lambda x, i: x[i])(x, 7)) == 4
     np.testing.assert_array_equal(x[nnp.array([7, -7, -1])], [4, 0, 4])
-    np.testing.assert_array_equal(x[np.array([7, 1])], [4, 1])
+    np.testing.assert_array_equal(x[nnp.array([7, 1])], [4, 1])
 
 
 def test_iteration_and_unpacking() -> None:
@@ -175,12 +175,18 @@ def test_vmap() -> None:
     np.testing.assert_array_equal(nl.vmap(lambda x: x[A], 1, 1)(X), X[A])
 
 
-def test_known_indices_before_the_first_are_clamped_as_others_are() -> None:
-    """Counting from the end happens once, and clamped indices are not unique."""
-    x = np.arange(5, dtype="float32")
-    rows = np.array([0, -6, -7, 7], "int32")
-    weights = np.array([1, 2, 4, 8], "float32")
-    for function in (lambda x: x[rows], nl.jit(lambda x: x[rows])):
-        value, pull = nl.vjp(function, x)
-        assert np.asarray(value).tolist() == [0, 0, 0, 4]
-        assert np.asarray(pull(nnp.asarray(weights))[0]).tolist() == [7, 0, 0, 0, 8]
+@pytest.mark.parametrize("index", [[0, 5], [[1], [-6]], np.array([200], "uint8"), (1, [4])])
+def test_known_arrays_out_of_bounds_raise_as_in_numpy(index: object) -> None:
+    x = np.arange(20).reshape(5, 4)
+    with pytest.raises(IndexError):
+        x[index]
+    for function in (lambda x: x[index], nl.jit(lambda x: x[index])):
+        with pytest.raises(errors.IndexingError, match="is out of bounds for axis"):
+            function(nnp.asarray(x))
+
+
+def test_indices_on_a_device_are_clamped() -> None:
+    x = nnp.arange(5)
+    rows = nnp.asarray([0, -6, -7, 7])
+    for function in (lambda i: x[i], nl.jit(lambda i: x[i])):
+        assert np.asarray(function(rows)).tolist() == [0, 0, 0, 4]

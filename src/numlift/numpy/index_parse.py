@@ -254,12 +254,29 @@ def _add(
     if isinstance(entry, np.ndarray):
         if entry.dtype == np.bool_:
             return _mask(items, entry, axis, t)
+        if strict and entry.size:
+            _check_known(entry, axis, t, wrap)
         items.append(Many(axis, entry))
         return axis + 1
     if entry.type.kind == "b":
         raise MaskIndex(entry, *place)
     items.append(Many(axis, entry) if entry.type.ndim else Scalar(axis, entry))
     return axis + 1
+
+
+def _check_known(index: np.ndarray, axis: int, t: ArrayType, wrap: bool) -> None:
+    """Raise if an element of a known array of indices is out of bounds, as NumPy does."""
+    size = t.shape[axis]
+    if type(size) is Dim:
+        return
+    for value in (index.min(), index.max()):
+        if not (-size if wrap else 0) <= value < size:
+            raise broken(
+                f"index {value} is out of bounds for axis {axis} with size {size}",
+                t,
+                index,
+                try_="x.at[index].get(mode='clip') or mode='fill' to allow it",
+            )
 
 
 def _integer(value: int, axis: int, t: ArrayType, strict: bool, wrap: bool) -> Item:

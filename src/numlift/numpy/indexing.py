@@ -119,16 +119,20 @@ def getitem(x: Any, index: Any) -> Any:
     """``x[index]``.
 
     Integer scalars and arrays that are traced or on a device and out of bounds are clamped, as
-    they cannot be checked; Python integers out of bounds raise.
+    they cannot be checked; Python integers, lists and NumPy arrays out of bounds raise.
 
     Raises:
-        IndexingError: malformed, too many entries, or a Python integer out of bounds.
+        IndexingError: malformed, too many entries, or a known index out of bounds.
         NonConcreteBooleanIndexError: the index is a traced mask.
     """
     t = x.type
     key = basic_key(index)
     if key is None:
         if current.get() is EVAL:
+            if any(
+                isinstance(e, np.ndarray) for e in (index if type(index) is tuple else (index,))
+            ):
+                parse(index, t)  # raises where a known index is out of bounds
             found = _of_mask(index, t) or template(index)
             if found is not None:
                 return _read_template((x, *found[1]), found[0], None)
