@@ -27,9 +27,11 @@ help: ## Show this list
 
 $(STAMP): pyproject.toml
 	@echo "==> set-up: $(VENV) with the package and its development tools (once; again when pyproject.toml changes)"
-	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
-	@$(PY) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' \
-		|| { echo "Python 3.11 to 3.13 is needed. Try: make $(MAKECMDGOALS) PYTHON=python3.11"; exit 1; }
+	@$$(test -x $(PY) && echo $(PY) || echo $(PYTHON)) \
+		-c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' \
+		|| { echo "Python 3.11 to 3.13 is needed. Try: make $(MAKECMDGOALS) PYTHON=python3.11"; \
+			if test -x $(PY); then echo "(first remove $(VENV), which has another version)"; fi; exit 1; }
+	@test -x $(PY) || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
 	@$(PY) -m pip install --quiet -e '.[dev]'
 	@touch $@
 
