@@ -29,7 +29,8 @@ if [[ ! $venv/.installed -nt pyproject.toml ]]; then
     echo "==> set-up: $venv"
     [[ -x $venv/bin/python ]] || "$python" -m venv "$venv"
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
-        -e . 'pytest>=8.3,<10' 'hypothesis>=6.100,<7' 'scipy>=1.14,<2' 'rich>=13.7,<16'
+        -e . 'pytest>=8.3,<10' 'hypothesis>=6.100,<7' 'scipy>=1.14,<2' \
+        'array-api-strict>=2.6,<3' 'rich>=13.7,<16'
     touch "$venv/.installed"
 fi
 echo "==> smoke: tests marked smoke on Python $version"
