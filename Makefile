@@ -101,6 +101,6 @@ smoke313: ## Run the tests marked smoke on Python 3.13, if there is one
 
 clean: ## Remove what the other targets made, environments too
 	@echo "==> clean"
-	@rm -rf $(VENV) .venv-bench .venv-3.13 output site build dist \
+	@rm -rf $(VENV) .venv-bench .venv-3.13 output examples/output site build dist \
 		.pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
