@@ -38,6 +38,10 @@ _IDENTITIES = (Place, Name, Constrain, HideAxes, Reshard)
 _SMALL = 1024
 
 
+_PUBLIC = {"_unit": "uniform", "_numbers": "permutation"}
+"""Programs of random functions whose names differ from the function that users call."""
+
+
 class Term:
     """A value that is no key: equal terms are equal values. `make` computes it, if it is known."""
 
@@ -110,7 +114,7 @@ class KeyFlow:
             KeyReuseError: one was used before.
         """
         if self.eager and not self.name.startswith("random_"):
-            what = f"random.{self.name}"
+            what = f"random.{_PUBLIC.get(self.name, self.name.lstrip('_'))}"
         where = f"{what}, {self.place(eq)}"
         for number in dict.fromkeys(keys.ravel().tolist()):
             before = self.uses.get(number) or key_marks.used.get(number)
