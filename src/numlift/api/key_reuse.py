@@ -81,7 +81,8 @@ class KeyFlow:
     """
 
     def __init__(self, name: str, call: str | None = None, eager: bool = False):
-        self.name, self.call, self.eager = name, call, eager
+        self.name = _PUBLIC.get(name, name.lstrip("_"))
+        self.call, self.eager = call, eager
         self.uses: dict[int, str] = {}
         self.terms: dict[Any, Any] = {}
 
@@ -114,7 +115,7 @@ class KeyFlow:
             KeyReuseError: one was used before.
         """
         if self.eager and not self.name.startswith("random_"):
-            what = f"random.{_PUBLIC.get(self.name, self.name.lstrip('_'))}"
+            what = f"random.{self.name}"
         where = f"{what}, {self.place(eq)}"
         for number in dict.fromkeys(keys.ravel().tolist()):
             before = self.uses.get(number) or key_marks.used.get(number)
