@@ -115,6 +115,14 @@ def basic_key(index: Any) -> Any:
     return tuple(key)
 
 
+def _has_known_integers(index: Any) -> bool:
+    """Whether NumPy arrays of integers are in an index."""
+    for e in index if type(index) is tuple else (index,):
+        if isinstance(e, np.ndarray) and e.dtype.kind in "iu":
+            return True
+    return False
+
+
 def getitem(x: Any, index: Any) -> Any:
     """``x[index]``.
 
@@ -129,10 +137,8 @@ def getitem(x: Any, index: Any) -> Any:
     key = basic_key(index)
     if key is None:
         if current.get() is EVAL:
-            if any(
-                isinstance(e, np.ndarray) for e in (index if type(index) is tuple else (index,))
-            ):
-                parse(index, t)  # raises where a known index is out of bounds
+            if _has_known_integers(index):
+                parse(index, t)  # raises where one of them is out of bounds
             found = _of_mask(index, t) or template(index)
             if found is not None:
                 return _read_template((x, *found[1]), found[0], None)
