@@ -93,7 +93,7 @@ def test_average(rng):
     expected, total = np.average(x, axis=1, weights=w, returned=True)
     np.testing.assert_allclose(got, expected, rtol=1e-5)
     np.testing.assert_allclose(weight, total, rtol=1e-5)
-    with pytest.raises(errors.ShapeError, match="weights"):
+    with pytest.raises(errors.ArgumentError, match="axis must be given"):
         lnp.average(x, weights=w)
 
 
@@ -161,7 +161,7 @@ def test_initial_is_one_number(name):
         getattr(lnp, name)(lnp.ones((2, 3)), initial=lnp.ones(3))
 
 
-@pytest.mark.parametrize("name", ["sum", "mean", "any", "std", "nansum", "prod"])
+@pytest.mark.parametrize("name", ["sum", "mean", "any", "std", "nansum", "nanprod", "prod"])
 def test_where_must_be_bools(name: str) -> None:
     with pytest.raises(errors.DTypeError, match=f"{name}: where must be bools, not int32"):
         getattr(np, name)(lnp.ones(3), where=lnp.array([1, 0, 1]))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy
+from hypothesis import reject
 from hypothesis import strategies as st
 
 from tests.random_programs import program as p
@@ -162,6 +163,8 @@ def draw_function(
     for _ in range(scope.integer(*statements)):
         draw_statement(inner)
     result = finish(inner, refs)
+    if any(ref is None for ref in leaves(result)):
+        reject()  # nothing in scope that a result could be made of
     types = tree_map(lambda ref: inner.types[ref], result)
     body = p.without_unused(inner.body, result)
     return p.Function(name, tuple(named), body, result), types, inner.flags

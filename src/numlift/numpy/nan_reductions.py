@@ -62,6 +62,8 @@ def nansum(
         3.0
     """
     x = filled(as_value(a, "nansum"), 0)
+    if where is not None:
+        where = mask_of("nansum", where, type_of(x).shape)
     return sum(x, axis, dtype, out, keepdims, initial, where)
 
 
@@ -83,6 +85,8 @@ def nanprod(
         6.0
     """
     x = filled(as_value(a, "nanprod"), 1)
+    if where is not None:
+        where = mask_of("nanprod", where, type_of(x).shape)
     return prod(x, axis, dtype, out, keepdims, initial, where)
 
 
