@@ -393,12 +393,17 @@ def _cotangent(c: Any, t: ArrayType) -> Any:
         return None
     if not isinstance(c, np.generic):  # a typed scalar stays a literal of the graph
         c = as_operand(c)
+    return checked_cotangent("vjp", c, t)
+
+
+def checked_cotangent(function: str, c: Any, t: ArrayType) -> Any:
+    """A cotangent of a result of type `t`; weak numbers take its dtype."""
     u = type_of(c)
     if not fits(u, t):
         raise errors.ArgumentError(
             errors.explain(
-                "vjp",
-                "a cotangent must have the shape and dtype of the result",
+                function,
+                "the cotangent must have the shape and dtype of the result",
                 {"result": t, "cotangent": u},
                 try_="nl.numpy.ones_like(result)",
             )

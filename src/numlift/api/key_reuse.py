@@ -211,6 +211,8 @@ class KeyFlow:
         try:
             found = _evaluate(eq.op, values)
         except (errors.NumliftError, NotImplementedError):
+            # It has no meaning for positions, so where its keys come from is not known: they
+            # count as new ones. A use may then go unnoticed, but no correct program is refused.
             return self.unknown(eq)
         table = np.concatenate(numbers)
         out: list[Any] = []

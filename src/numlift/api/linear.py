@@ -8,15 +8,12 @@ from typing import Any
 
 from .. import errors
 from ..core.tracing import apply, type_of
-from ..core.types import ArrayType
 from ..ops.call import call_of
 from ..ops.linear_call import LinearCall
-from ..structural.arith import convert
 from ..transforms.jvp import instantiate, tangent_type
 from ..transforms.transpose import transpose_graph
 from ..tree import explain_structure_mismatch, tree_flatten, tree_unflatten
-from .autodiff import as_operand, check_callable
-from .differentiated import fits
+from .autodiff import as_operand, check_callable, checked_cotangent
 from .door import door
 from .tracing import abstract_types, name_of, trace_function
 
@@ -68,7 +65,10 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any, reduce_axes: Any = 
                     ),
                 )
             )
-        values = [_cotangent(c, t) for c, t in zip(cts, out_types, strict=True)]
+        values = [
+            checked_cotangent("linear_transpose", as_operand(c), t)
+            for c, t in zip(cts, out_types, strict=True)
+        ]
         try:
             graph, active = transpose_graph(traced.graph, linear, (True,) * len(values))
         except (errors.GradError, errors.ArgumentError) as error:
@@ -93,21 +93,6 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any, reduce_axes: Any = 
 
 def _first_line(error: BaseException) -> str:
     return str(error).partition("\n")[0]
-
-
-def _cotangent(c: Any, t: ArrayType) -> Any:
-    c = as_operand(c)
-    u = type_of(c)
-    if not fits(u, t):
-        raise errors.ArgumentError(
-            errors.explain(
-                "linear_transpose",
-                "the cotangent must have the shape and dtype of the result",
-                {"result": t, "cotangent": u},
-                try_="nl.numpy.ones_like(result)",
-            )
-        )
-    return c if u.dtype == t.dtype else convert(c, t.dtype, True)
 
 
 def linear_call(

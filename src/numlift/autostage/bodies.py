@@ -7,7 +7,7 @@ from typing import Any
 
 from ..core.graph import Graph
 from ..core.refs import Ref, View, forget, load, store
-from ..core.staging import trace_to_graph
+from ..core.staging import current_stage, trace_to_graph
 from ..core.tracing import current
 from ..core.types import ArrayType
 
@@ -48,7 +48,7 @@ def traced_body(
 
     def with_refs(*args: Any) -> list[Any]:
         outs = function(*args)
-        views.update(current.get().accept_views())  # type: ignore[attr-defined]
+        views.update(current_stage().accept_views())
         return [*outs, *(v.value for v in views.values() if v.written)]
 
     graph, captured = trace_to_graph(with_refs, types, label=label, name=name)

@@ -36,10 +36,10 @@ class CollectLess:
         with _lock:
             _depth += 1
             if _depth == 1:
-                first, *rest = gc.get_threshold()
-                if 0 < first < PORTION:
-                    gc.set_threshold(PORTION, *rest)
-                    _before = (first, *rest)  # type: ignore[assignment]
+                before = gc.get_threshold()
+                if 0 < before[0] < PORTION:
+                    gc.set_threshold(PORTION, *before[1:])
+                    _before = before
 
     def __exit__(self, *exc: object) -> None:
         global _depth, _before

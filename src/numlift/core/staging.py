@@ -35,6 +35,13 @@ class Staged(Tracer):
         return self.owner.origin_of(self.atom)
 
 
+def current_stage() -> Stage:
+    """The stage that is being written; only where a function is being traced to a graph."""
+    stage = current.get()
+    assert isinstance(stage, Stage)
+    return stage
+
+
 def infer_type(op: Op, types: Sequence[ArrayType]) -> Any:
     """`op.out_type(*types)`, remembered."""
     if not op.memoise_type:

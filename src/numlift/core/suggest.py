@@ -56,10 +56,12 @@ def suggest(frame: FrameType | None) -> str | None:
 def _position(frame: FrameType) -> Span | None:
     """Lines and columns of the instruction that is running."""
     place = next(islice(frame.f_code.co_positions(), frame.f_lasti // 2, None), None)
-    if place is None or any(x is None for x in place):
+    if place is None:
         return None
     line, end_line, column, end_column = place
-    return line, column, end_line, end_column  # type: ignore[return-value]
+    if line is None or end_line is None or column is None or end_column is None:
+        return None
+    return line, column, end_line, end_column
 
 
 def _contains(node: ast.expr, span: Span) -> bool:

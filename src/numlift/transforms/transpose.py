@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from ..core.graph import Equation, Graph, Literal, Var
 from ..core.op import Linear
 from ..core.refs import Ref, View, forget, unsupported
-from ..core.staging import trace_to_graph
-from ..core.tracing import apply, current, in_scope
+from ..core.staging import current_stage, trace_to_graph
+from ..core.tracing import apply, in_scope
 from ..structural.arith import add
 from ..structural.constant import closed
 from .jvp import tangent_type
@@ -141,7 +141,7 @@ def transpose_with_refs(
                 wanted,
             )
             active[:] = [c is not None for c in found]
-            views.update(current.get().accept_views())  # type: ignore[attr-defined]
+            views.update(current_stage().accept_views())
             last = [view.value for view in views.values() if view.written]
             return [*(c for c in found if c is not None), *last]
 
