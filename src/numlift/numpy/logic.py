@@ -18,12 +18,25 @@ from .util import as_value, broadcast_operands, cast
 
 @library(2)
 def equal(x1: Any, x2: Any, /) -> Any:
-    """Whether x1 == x2, element by element; nan equals nothing.
+    """Whether ``x1 == x2``, element by element; -0.0 equals 0.0, and nan equals nothing.
+
+    Args:
+        x1: array or number of any dtype.
+        x2: array or number; promoted with `x1` to one dtype, and broadcast.
+
+    Returns:
+        Bool array of the broadcast shape. It is a step in both arguments: all derivatives are 0.
+
+    Raises:
+        ShapeError: the shapes do not broadcast.
+
+    Differences from NumPy: a Python number takes the dtype of an array first, so that ``uint8 ==
+    300`` compares with 44; int32 and float32 meet in float32, which rounds integers above 2**24.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.equal(np.asarray([1, 2]), 2)
-        Array([False,  True], dtype=bool)
+        >>> np.equal(np.asarray([0.0, 1.0, np.nan]), np.asarray([-0.0, 2.0, np.nan]))
+        Array([ True, False, False], dtype=bool)
     """
     x1, x2 = pair(x1, x2, "equal")
     return apply(compare.eq, x1, x2)
@@ -31,12 +44,25 @@ def equal(x1: Any, x2: Any, /) -> Any:
 
 @library(2)
 def not_equal(x1: Any, x2: Any, /) -> Any:
-    """Whether x1 != x2, element by element; True for nan.
+    """Whether ``x1 != x2``, element by element; nan differs from everything, itself too.
+
+    Args:
+        x1: array or number of any dtype.
+        x2: array or number; promoted with `x1` to one dtype, and broadcast.
+
+    Returns:
+        Bool array of the broadcast shape. It is a step in both arguments: all derivatives are 0.
+
+    Raises:
+        ShapeError: the shapes do not broadcast.
+
+    Differences from NumPy: those of `equal`.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.not_equal(np.asarray([1, 2]), 2)
-        Array([ True, False], dtype=bool)
+        >>> x = np.asarray([1.0, np.nan])
+        >>> np.not_equal(x, x)
+        Array([False,  True], dtype=bool)
     """
     x1, x2 = pair(x1, x2, "not_equal")
     return apply(compare.ne, x1, x2)
@@ -44,11 +70,26 @@ def not_equal(x1: Any, x2: Any, /) -> Any:
 
 @library(2)
 def less(x1: Any, x2: Any, /) -> Any:
-    """Whether x1 < x2, element by element. Complex numbers compare by real, then imaginary part.
+    """Whether ``x1 < x2``, element by element; False beside nan.
+
+    Complex numbers compare by their real parts, and where these are equal by their imaginary parts.
+
+    Args:
+        x1: array or number of any dtype.
+        x2: array or number; promoted with `x1` to one dtype, and broadcast.
+
+    Returns:
+        Bool array of the broadcast shape. It is a step in both arguments: all derivatives are 0.
+
+    Raises:
+        ShapeError: the shapes do not broadcast.
+
+    Differences from NumPy: a Python number takes the dtype of an array first, so -1 beside uint8 is
+    255.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.less(np.asarray([1, 2]), 2)
+        >>> np.less(np.asarray([1 + 2j, 1 + 3j]), 1 + 3j)
         Array([ True, False], dtype=bool)
     """
     return ordered(compare.lt, compare.lt, *pair(x1, x2, "less"))
@@ -56,36 +97,79 @@ def less(x1: Any, x2: Any, /) -> Any:
 
 @library(2)
 def less_equal(x1: Any, x2: Any, /) -> Any:
-    """Whether x1 <= x2, element by element. Complex numbers compare by real, then imaginary part.
+    """Whether ``x1 <= x2``, element by element; False beside nan.
+
+    Complex numbers compare by their real parts, and where these are equal by their imaginary parts.
+
+    Args:
+        x1: array or number of any dtype.
+        x2: array or number; promoted with `x1` to one dtype, and broadcast.
+
+    Returns:
+        Bool array of the broadcast shape. It is a step in both arguments: all derivatives are 0.
+
+    Raises:
+        ShapeError: the shapes do not broadcast.
+
+    Differences from NumPy: those of `less`.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.less_equal(np.asarray([1, 3]), 2)
-        Array([ True, False], dtype=bool)
+        >>> np.less_equal(np.asarray([1, 2, 3]), 2)
+        Array([ True,  True, False], dtype=bool)
     """
     return ordered(compare.le, compare.lt, *pair(x1, x2, "less_equal"))
 
 
 @library(2)
 def greater(x1: Any, x2: Any, /) -> Any:
-    """Whether x1 > x2, element by element. Complex numbers compare by real, then imaginary part.
+    """Whether ``x1 > x2``, element by element; False beside nan.
+
+    Complex numbers compare by their real parts, and where these are equal by their imaginary parts.
+
+    Args:
+        x1: array or number of any dtype.
+        x2: array or number; promoted with `x1` to one dtype, and broadcast.
+
+    Returns:
+        Bool array of the broadcast shape. It is a step in both arguments: all derivatives are 0.
+
+    Raises:
+        ShapeError: the shapes do not broadcast.
+
+    Differences from NumPy: those of `less`.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.greater(np.asarray([1, 3]), 2)
-        Array([False,  True], dtype=bool)
+        >>> np.greater(np.asarray([[1], [3]]), np.asarray([0, 2]))
+        Array([[ True, False],
+               [ True,  True]], dtype=bool)
     """
     return ordered(compare.gt, compare.gt, *pair(x1, x2, "greater"))
 
 
 @library(2)
 def greater_equal(x1: Any, x2: Any, /) -> Any:
-    """Whether x1 >= x2, element by element. Complex numbers compare by real, then imaginary part.
+    """Whether ``x1 >= x2``, element by element; False beside nan.
+
+    Complex numbers compare by their real parts, and where these are equal by their imaginary parts.
+
+    Args:
+        x1: array or number of any dtype.
+        x2: array or number; promoted with `x1` to one dtype, and broadcast.
+
+    Returns:
+        Bool array of the broadcast shape. It is a step in both arguments: all derivatives are 0.
+
+    Raises:
+        ShapeError: the shapes do not broadcast.
+
+    Differences from NumPy: those of `less`.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.greater_equal(np.asarray([1, 3]), 2)
-        Array([False,  True], dtype=bool)
+        >>> np.greater_equal(np.asarray([1.0, np.nan, np.inf]), 1.0)
+        Array([ True, False,  True], dtype=bool)
     """
     return ordered(compare.ge, compare.gt, *pair(x1, x2, "greater_equal"))
 
@@ -116,48 +200,85 @@ def _truths(x1: Any, x2: Any, function: str) -> Any:
 
 @library(2)
 def logical_and(x1: Any, x2: Any, /) -> Any:
-    """Whether both are not zero.
+    """Whether both elements are true, that is not zero; nan is true.
+
+    Args:
+        x1: array or number of any dtype.
+        x2: array or number of any dtype; broadcast with `x1`.
+
+    Returns:
+        Bool array of the broadcast shape. It is a step in both arguments: all derivatives are 0.
+
+    Raises:
+        ShapeError: the shapes do not broadcast.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.logical_and(np.asarray([0, 2]), 1)
-        Array([False,  True], dtype=bool)
+        >>> np.logical_and(np.asarray([0.0, 2.0, np.nan]), 1)
+        Array([False,  True,  True], dtype=bool)
     """
     return apply(binary.and_, *_truths(x1, x2, "logical_and"))
 
 
 @library(2)
 def logical_or(x1: Any, x2: Any, /) -> Any:
-    """Whether one is not zero.
+    """Whether at least one of the elements is true, that is not zero; nan is true.
+
+    Args:
+        x1: array or number of any dtype.
+        x2: array or number of any dtype; broadcast with `x1`.
+
+    Returns:
+        Bool array of the broadcast shape. It is a step in both arguments: all derivatives are 0.
+
+    Raises:
+        ShapeError: the shapes do not broadcast.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.logical_or(np.asarray([0, 2]), 0)
-        Array([False,  True], dtype=bool)
+        >>> np.logical_or(np.asarray([0, 2]), np.asarray([[0], [1]]))
+        Array([[False,  True],
+               [ True,  True]], dtype=bool)
     """
     return apply(binary.or_, *_truths(x1, x2, "logical_or"))
 
 
 @library(2)
 def logical_xor(x1: Any, x2: Any, /) -> Any:
-    """Whether exactly one is not zero.
+    """Whether exactly one of the elements is true, that is not zero; nan is true.
+
+    Args:
+        x1: array or number of any dtype.
+        x2: array or number of any dtype; broadcast with `x1`.
+
+    Returns:
+        Bool array of the broadcast shape. It is a step in both arguments: all derivatives are 0.
+
+    Raises:
+        ShapeError: the shapes do not broadcast.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.logical_xor(np.asarray([0, 2]), 1)
-        Array([ True, False], dtype=bool)
+        >>> np.logical_xor(np.asarray([0, 2, 0]), np.asarray([0, 3, 1]))
+        Array([False, False,  True], dtype=bool)
     """
     return apply(binary.xor, *_truths(x1, x2, "logical_xor"))
 
 
 @library(1)
 def logical_not(x: Any, /) -> Any:
-    """Whether x is zero.
+    """Whether x is false, that is zero; False for nan.
+
+    Args:
+        x: array or number of any dtype.
+
+    Returns:
+        Bool array of the shape of `x`. It is a step: all derivatives are 0.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.logical_not(np.asarray([0, 2]))
-        Array([ True, False], dtype=bool)
+        >>> np.logical_not(np.asarray([0.0, -0.0, 0.5, np.nan]))
+        Array([ True,  True, False, False], dtype=bool)
     """
     return apply(binary.not_, truth(x, "logical_not"))
 
@@ -176,14 +297,25 @@ def _bits(x1: Any, x2: Any, function: str) -> Any:
 
 @library(2)
 def bitwise_and(x1: Any, x2: Any, /) -> Any:
-    """x1 & x2, bit by bit.
+    """``x1 & x2``: the bits that are set in both.
+
+    Args:
+        x1: array or number; integers or bools.
+        x2: array or number; promoted with `x1` to one dtype, and broadcast.
+
+    Returns:
+        Array of the broadcast shape and the promoted dtype; bools stay bool.
 
     Raises:
-        DTypeError: an operand is neither an integer nor a bool.
+        DTypeError: an operand is neither an integer nor a bool.  ShapeError: the shapes do not
+        broadcast.
+
+    Differences from NumPy: a Python integer outside the range of the dtype of an array wraps
+    around, where NumPy raises OverflowError.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.bitwise_and(np.asarray([6, 5]), 3)
+        >>> np.bitwise_and(np.asarray([0b110, 0b101]), 0b011)
         Array([2, 1], dtype=int32)
     """
     return apply(binary.and_, *_bits(x1, x2, "bitwise_and"))
@@ -191,11 +323,24 @@ def bitwise_and(x1: Any, x2: Any, /) -> Any:
 
 @library(2)
 def bitwise_or(x1: Any, x2: Any, /) -> Any:
-    """x1 | x2, bit by bit.
+    """``x1 | x2``: the bits that are set in one of them, or both.
+
+    Args:
+        x1: array or number; integers or bools.
+        x2: array or number; promoted with `x1` to one dtype, and broadcast.
+
+    Returns:
+        Array of the broadcast shape and the promoted dtype; bools stay bool.
+
+    Raises:
+        DTypeError: an operand is neither an integer nor a bool.  ShapeError: the shapes do not
+        broadcast.
+
+    Differences from NumPy: those of `bitwise_and`.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.bitwise_or(np.asarray([4, 5]), 3)
+        >>> np.bitwise_or(np.asarray([0b100, 0b101]), 0b011)
         Array([7, 7], dtype=int32)
     """
     return apply(binary.or_, *_bits(x1, x2, "bitwise_or"))
@@ -203,11 +348,24 @@ def bitwise_or(x1: Any, x2: Any, /) -> Any:
 
 @library(2)
 def bitwise_xor(x1: Any, x2: Any, /) -> Any:
-    """x1 ^ x2, bit by bit.
+    """``x1 ^ x2``: the bits that are set in exactly one of them.
+
+    Args:
+        x1: array or number; integers or bools.
+        x2: array or number; promoted with `x1` to one dtype, and broadcast.
+
+    Returns:
+        Array of the broadcast shape and the promoted dtype; bools stay bool.
+
+    Raises:
+        DTypeError: an operand is neither an integer nor a bool.  ShapeError: the shapes do not
+        broadcast.
+
+    Differences from NumPy: those of `bitwise_and`.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.bitwise_xor(np.asarray([6, 5]), 3)
+        >>> np.bitwise_xor(np.asarray([0b110, 0b101]), 0b011)
         Array([5, 6], dtype=int32)
     """
     return apply(binary.xor, *_bits(x1, x2, "bitwise_xor"))
@@ -215,12 +373,26 @@ def bitwise_xor(x1: Any, x2: Any, /) -> Any:
 
 @library(1)
 def invert(x: Any, /) -> Any:
-    """~x, all bits turned; bools: logical not.
+    """``~x``: every bit turned.
+
+    For signed integers that is ``-x - 1``, for unsigned ones the greatest number minus x, for bools
+    `logical_not`.
+
+    Args:
+        x: array or number; integers or bools.
+
+    Returns:
+        Array of the shape and dtype of `x`.
+
+    Raises:
+        DTypeError: `x` is neither an integer nor a bool.
 
     Example:
         >>> import numlift.numpy as np
         >>> np.invert(np.asarray([0, 5]))
         Array([-1, -6], dtype=int32)
+        >>> np.invert(np.asarray([1, 2], "uint8"))
+        Array([254, 253], dtype=uint8)
     """
     x = as_value(x, "invert", "x")
     need_integers("invert", x, accepts="biu")
@@ -229,12 +401,27 @@ def invert(x: Any, /) -> Any:
 
 @library(2)
 def left_shift(x1: Any, x2: Any, /) -> Any:
-    """x1 << x2; 0 where x2 is not less than the number of bits (or negative).
+    """``x1 << x2``: x1 times ``2**x2``, without the bits that leave the dtype.
+
+    0 where `x2` is not less than the number of bits, or negative.
+
+    Args:
+        x1: array or number; integers, or bools as the default integer.
+        x2: number of places; promoted with `x1` to one dtype, and broadcast.
+
+    Returns:
+        Array of the broadcast shape and the promoted dtype.
+
+    Raises:
+        DTypeError: an operand is no integer.  ShapeError: the shapes do not broadcast.
+
+    Differences from NumPy: two bool arrays give the default integer, not int8.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.left_shift(np.asarray([1, 3]), 2)
-        Array([ 4, 12], dtype=int32)
+        >>> np.left_shift(np.asarray([1, 3]), np.asarray([[2], [32]]))
+        Array([[ 4, 12],
+               [ 0,  0]], dtype=int32)
     """
     x, y = numbers(x1, x2, "left_shift")
     need_integers("left_shift", x, y)
@@ -243,12 +430,28 @@ def left_shift(x1: Any, x2: Any, /) -> Any:
 
 @library(2)
 def right_shift(x1: Any, x2: Any, /) -> Any:
-    """x1 >> x2; signed integers keep their sign, so negative ones are rounded down.
+    """``x1 >> x2``: x1 divided by ``2**x2`` and rounded down.
+
+    Signed integers keep their sign. Where `x2` is not less than the number of bits, or negative,
+    the result is 0, and -1 for negative `x1`.
+
+    Args:
+        x1: array or number; integers, or bools as the default integer.
+        x2: number of places; promoted with `x1` to one dtype, and broadcast.
+
+    Returns:
+        Array of the broadcast shape and the promoted dtype.
+
+    Raises:
+        DTypeError: an operand is no integer.  ShapeError: the shapes do not broadcast.
+
+    Differences from NumPy: two bool arrays give the default integer, not int8.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.right_shift(np.asarray([8, -8]), 2)
-        Array([ 2, -2], dtype=int32)
+        >>> np.right_shift(np.asarray([9, -9]), np.asarray([[2], [40]]))
+        Array([[ 2, -3],
+               [ 0, -1]], dtype=int32)
     """
     x, y = numbers(x1, x2, "right_shift")
     need_integers("right_shift", x, y)
@@ -258,12 +461,21 @@ def right_shift(x1: Any, x2: Any, /) -> Any:
 
 @library(1)
 def bitwise_count(x: Any, /) -> Any:
-    """Number of bits set in |x|, as uint8.
+    """Number of bits set in |x|.
+
+    Args:
+        x: array or number; integers or bools.
+
+    Returns:
+        uint8 array of the shape of `x`.
+
+    Raises:
+        DTypeError: `x` is neither an integer nor a bool.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.bitwise_count(np.asarray([7, -8]))
-        Array([3, 1], dtype=uint8)
+        >>> np.bitwise_count(np.asarray([7, -8, 0]))
+        Array([3, 1, 0], dtype=uint8)
     """
     x = as_value(x, "bitwise_count", "x")
     t = type_of(x)
