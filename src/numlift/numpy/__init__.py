@@ -56,6 +56,9 @@ from .array_api import array_namespace_info as __array_namespace_info__
 from .choosing import (
     choose, packbits, place, unpackbits,
 )
+from .complex_parts import (
+    angle, imag, iscomplex, iscomplexobj, isreal, isrealobj, real, real_if_close,
+)
 from .conversions import (
     asanyarray, asarray_chkfinite, ascontiguousarray, asfortranarray, isfortran, may_share_memory,
     require, shares_memory,
@@ -102,8 +105,7 @@ from .fitting import (
     polyfit, roots,
 )
 from .floats import (
-    angle, i0, imag, iscomplex, iscomplexobj, isneginf, isposinf, isreal, isrealobj, real,
-    real_if_close, sinc,
+    i0, isneginf, isposinf, sinc,
 )
 from .functional import (
     apply_along_axis, apply_over_axes, vectorize,

@@ -21,10 +21,10 @@ from ..structural import arith
 from . import (
     array_api,
     choosing,
+    complex_parts,
     creation,
     cumulative,
     diagonals,
-    floats,
     joining,
     manipulation,
     products,
@@ -66,12 +66,12 @@ class ArrayMethods:
     @property
     def real(self: Any) -> Any:
         """Real part."""
-        return floats.real(self) if self.type.kind == "c" else self
+        return complex_parts.real(self) if self.type.kind == "c" else self
 
     @property
     def imag(self: Any) -> Any:
         """Imaginary part; zeros for real arrays."""
-        return floats.imag(self)
+        return complex_parts.imag(self)
 
     @property
     def flat(self: Any) -> Any:
@@ -287,8 +287,8 @@ FUNCTIONS: dict[str, Any] = {
     "argpartition": sorting.argpartition,
     "argsort": sorting.argsort,
     "choose": choosing.choose,
-    "conj": floats.conj,
-    "conjugate": floats.conjugate,
+    "conj": complex_parts.conj,
+    "conjugate": complex_parts.conjugate,
     "cumprod": cumulative.cumprod,
     "cumsum": cumulative.cumsum,
     "diagonal": diagonals.diagonal,

@@ -1,4 +1,4 @@
-"""Functions that look into numbers: classes and parts of floats, real and imaginary parts."""
+"""Functions that look into floats: their classes, parts and neighbours; sinc and i0."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ from ..ops import elementwise as ops
 from ..ops import elementwise_binary as binary
 from ..ops import elementwise_trig as trig
 from ..ops.elementwise_misc import BitcastConvertType, StopGradient
-from ..ops.reductions import ReduceAnd
 from ..ops.special import BesselI0e
 from ..structural import arith
 from ..structural.shape import full
 from .arithmetic import sign_bit
-from .elementwise import as_array_of_itself, no_out
+from .elementwise import no_out
 from .operands import inexact, not_for_complex, number_of, real_inexact
 from .rounding import truncated
 from .util import as_value
@@ -30,7 +29,7 @@ _bool = np.dtype(np.bool_)
 _i0e = BesselI0e.of()
 
 
-def _constant(t: ArrayType, value: bool) -> Any:
+def constant(t: ArrayType, value: bool) -> Any:
     """A bool array like `t` with one value."""
     return full(t.update(dtype=_bool, weak_type=False), value)
 
@@ -53,7 +52,7 @@ def isfinite(x: Any, /) -> Any:
     """
     x = as_value(x, "isfinite", "x")
     if not type_of(x).inexact:
-        return _constant(type_of(x), True)
+        return constant(type_of(x), True)
     return _parts(x, lambda p: apply(ops.is_finite, p), binary.and_)
 
 
@@ -68,7 +67,7 @@ def isinf(x: Any, /) -> Any:
     """
     x = as_value(x, "isinf", "x")
     if not type_of(x).inexact:
-        return _constant(type_of(x), False)
+        return constant(type_of(x), False)
     return _parts(x, _infinite, binary.or_)
 
 
@@ -86,7 +85,7 @@ def isnan(x: Any, /) -> Any:
         Array([False, False,  True], dtype=bool)
     """
     x = as_value(x, "isnan", "x")
-    return apply(compare.ne, x, x) if type_of(x).inexact else _constant(type_of(x), False)
+    return apply(compare.ne, x, x) if type_of(x).inexact else constant(type_of(x), False)
 
 
 def _one_infinity(x: Any, function: str, infinity: float) -> Any:
@@ -95,7 +94,7 @@ def _one_infinity(x: Any, function: str, infinity: float) -> Any:
     if t.kind == "c":
         raise not_for_complex(function, x)
     if t.kind != "f":
-        return _constant(t, False)
+        return constant(t, False)
     return apply(compare.eq, x, number_of(t)(infinity))
 
 
@@ -140,7 +139,7 @@ def signbit(x: Any, /) -> Any:
         raise not_for_complex("signbit", x)
     if t.kind == "f":
         return sign_bit(x)
-    return apply(compare.lt, x, number_of(t)(0)) if t.kind == "i" else _constant(t, False)
+    return apply(compare.lt, x, number_of(t)(0)) if t.kind == "i" else constant(t, False)
 
 
 @library(1)
@@ -232,145 +231,6 @@ def modf(x: Any, /, out: None = None) -> tuple[Any, Any]:
     return apply(arith.select, _infinite(x), fraction, number(0)), whole
 
 
-# --- complex numbers -----------------------------------------------------------------------
-
-
-@library(1)
-def real(val: Any) -> Any:
-    """Real part; real arrays stay as they are.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.real(np.asarray([1 + 2j]))
-        Array([1.], dtype=float32)
-    """
-    x = as_value(val, "real", "val")
-    return apply(arith.real, x) if type_of(x).kind == "c" else as_array_of_itself(x)
-
-
-@library(1)
-def imag(val: Any) -> Any:
-    """Imaginary part; zeros of the same dtype for real arrays.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.imag(np.asarray([1 + 2j]))
-        Array([2.], dtype=float32)
-    """
-    x = as_value(val, "imag", "val")
-    t = type_of(x)
-    return apply(arith.imag, x) if t.kind == "c" else full(t.update(weak_type=False))
-
-
-@library(1)
-def conjugate(x: Any, /) -> Any:
-    """Complex conjugate; real arrays stay as they are.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.conjugate(np.asarray([1 + 2j]))
-        Array([1.-2.j], dtype=complex64)
-    """
-    x = as_value(x, "conjugate", "x")
-    return apply(arith.conj, x) if type_of(x).kind == "c" else as_array_of_itself(x)
-
-
-@library(1)
-def angle(z: Any, deg: bool = False) -> Any:
-    """Angle of a complex number in (-pi, pi], in degrees if `deg`. Derivative 0 at 0.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.angle(np.asarray([1j, -1]), deg=True)
-        Array([ 90., 180.], dtype=float32)
-    """
-    z = inexact(z, "angle")
-    if type_of(z).kind == "c":
-        re, im = apply(arith.real, z), apply(arith.imag, z)
-    else:
-        re, im = z, full(type_of(z))
-    found = apply(binary.atan2, im, re)
-    if not deg:
-        return found
-    return apply(arith.mul, found, number_of(type_of(found))(180 / math.pi))
-
-
-@library(1)
-def iscomplex(x: Any) -> Any:
-    """Whether the imaginary part is not 0, element by element.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.iscomplex(np.asarray([1 + 2j, 3]))
-        Array([ True, False], dtype=bool)
-    """
-    x = as_value(x, "iscomplex", "x")
-    t = type_of(x)
-    if t.kind != "c":
-        return _constant(t, False)
-    im = apply(arith.imag, x)
-    return apply(compare.ne, im, number_of(type_of(im))(0))
-
-
-@library(1)
-def isreal(x: Any) -> Any:
-    """Whether the imaginary part is 0, element by element.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.isreal(np.asarray([1 + 2j, 3]))
-        Array([False,  True], dtype=bool)
-    """
-    return apply(binary.not_, iscomplex(x))
-
-
-def iscomplexobj(x: Any) -> bool:
-    """Whether the dtype of x is complex, whatever its values.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.iscomplexobj(np.asarray([1 + 0j])), np.iscomplexobj(1.0)
-        (True, False)
-    """
-    return type_of(as_value(x, "iscomplexobj", "x")).kind == "c"
-
-
-def isrealobj(x: Any) -> bool:
-    """Whether the dtype of x is not complex.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.isrealobj(np.asarray([1 + 0j])), np.isrealobj(1.0)
-        (False, True)
-    """
-    return not iscomplexobj(x)
-
-
-def real_if_close(a: Any, tol: float = 100) -> Any:
-    """The real part if all imaginary parts are near 0, else `a`. Needs known values.
-
-    Args:
-        a: array.
-        tol: how near: in machine epsilons if greater than 1, else an absolute bound.
-
-    Raises:
-        TracerBoolConversionError: `a` is traced and its value is not known.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.real_if_close(np.asarray([1 + 1e-9j]))
-        Array([1.], dtype=float32)
-    """
-    x = as_value(a, "real_if_close", "a")
-    if type_of(x).kind != "c":
-        return as_array_of_itself(x)
-    im = imag(x)
-    bound = tol * float(finfo(type_of(im).dtype).eps) if tol > 1 else tol
-    near = apply(compare.lt, apply(ops.abs_, im), number_of(type_of(im))(bound))
-    every = ReduceAnd.of(tuple(range(type_of(near).ndim)))
-    return real(x) if apply(every, near) else as_array_of_itself(x)
-
-
 # --- other functions -----------------------------------------------------------------------
 
 
@@ -418,27 +278,15 @@ def i0(x: Any) -> Any:
     return apply(arith.mul, apply(ops.exp, apply(ops.abs_, x)), apply(_i0e, x))
 
 
-conj = conjugate
-
 __all__ = [
-    "angle",
-    "conj",
-    "conjugate",
     "frexp",
     "i0",
-    "imag",
-    "iscomplex",
-    "iscomplexobj",
     "isfinite",
     "isinf",
     "isnan",
     "isneginf",
     "isposinf",
-    "isreal",
-    "isrealobj",
     "modf",
-    "real",
-    "real_if_close",
     "signbit",
     "sinc",
     "spacing",

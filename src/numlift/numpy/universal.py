@@ -7,7 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from . import arithmetic, elementwise, floats, logic, powers, products, reductions, rounding
+from . import (
+    arithmetic,
+    complex_parts,
+    elementwise,
+    floats,
+    logic,
+    powers,
+    products,
+    reductions,
+    rounding,
+)
 from .cumulative import cumprod, cumsum
 from .ufuncs import ufunc
 
@@ -64,7 +74,7 @@ bitwise_or = _made(logic.bitwise_or)
 bitwise_xor = _made(logic.bitwise_xor)
 cbrt = _made(elementwise.cbrt)
 ceil = _made(rounding.ceil)
-conjugate = _made(floats.conjugate)
+conjugate = _made(complex_parts.conjugate)
 copysign = _made(arithmetic.copysign)
 cos = _made(elementwise.cos)
 cosh = _made(elementwise.cosh)
