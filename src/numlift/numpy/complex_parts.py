@@ -22,12 +22,19 @@ from .util import as_value
 
 @library(1)
 def real(val: Any) -> Any:
-    """Real part; real arrays stay as they are.
+    """Real part of numbers.
+
+    Args:
+        val: array or number of any dtype.
+
+    Returns:
+        Array of the shape of `val`: float32 of complex64, float64 of complex128; others stay as
+        they are. Linear, with derivative 1.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.real(np.asarray([1 + 2j]))
-        Array([1.], dtype=float32)
+        >>> np.real(np.asarray([1 + 2j, 3]))
+        Array([1., 3.], dtype=float32)
     """
     x = as_value(val, "real", "val")
     return apply(arith.real, x) if type_of(x).kind == "c" else as_array_of_itself(x)
@@ -35,12 +42,19 @@ def real(val: Any) -> Any:
 
 @library(1)
 def imag(val: Any) -> Any:
-    """Imaginary part; zeros of the same dtype for real arrays.
+    """Imaginary part of numbers.
+
+    Args:
+        val: array or number of any dtype.
+
+    Returns:
+        Array of the shape of `val`: float32 of complex64, float64 of complex128; of real arrays
+        zeros of their dtype. Linear.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.imag(np.asarray([1 + 2j]))
-        Array([2.], dtype=float32)
+        >>> np.imag(np.asarray([1 + 2j, 3]))
+        Array([2., 0.], dtype=float32)
     """
     x = as_value(val, "imag", "val")
     t = type_of(x)
@@ -49,7 +63,16 @@ def imag(val: Any) -> Any:
 
 @library(1)
 def conjugate(x: Any, /) -> Any:
-    """Complex conjugate; real arrays stay as they are.
+    """Complex conjugate: ``real(x) - 1j * imag(x)``.
+
+    Args:
+        x: array or number of any dtype.
+
+    Returns:
+        Array of the shape and dtype of `x`; real arrays stay as they are. Its derivative is a
+        conjugate too.
+
+    Differences from NumPy: bool stays bool, not int8.
 
     Example:
         >>> import numlift.numpy as np
@@ -62,12 +85,22 @@ def conjugate(x: Any, /) -> Any:
 
 @library(1)
 def angle(z: Any, deg: bool = False) -> Any:
-    """Angle of a complex number in (-pi, pi], in degrees if `deg`. Derivative 0 at 0.
+    """Angle of complex numbers, ``arctan2(imag(z), real(z))``, in (-pi, pi].
+
+    Args:
+        z: array or number; real ones have the angle 0, or pi if negative.
+        deg: give degrees instead of radians.
+
+    Returns:
+        Array of real numbers of the shape of `z`: the default float for integers. Derivative at 0:
+        0.
+
+    Differences from JAX: the derivative at 0 is 0, not nan.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.angle(np.asarray([1j, -1]), deg=True)
-        Array([ 90., 180.], dtype=float32)
+        >>> np.angle(np.asarray([1j, -1, 1 - 1j]), deg=True)
+        Array([ 90., 180., -45.], dtype=float32)
     """
     z = inexact(z, "angle")
     if type_of(z).kind == "c":
@@ -82,7 +115,13 @@ def angle(z: Any, deg: bool = False) -> Any:
 
 @library(1)
 def iscomplex(x: Any) -> Any:
-    """Whether the imaginary part is not 0, element by element.
+    """Whether the imaginary part is not 0, element by element; `iscomplexobj` asks for the dtype.
+
+    Args:
+        x: array or number of any dtype.
+
+    Returns:
+        Bool array of the shape of `x`; False for real dtypes. All derivatives are 0.
 
     Example:
         >>> import numlift.numpy as np
@@ -99,7 +138,13 @@ def iscomplex(x: Any) -> Any:
 
 @library(1)
 def isreal(x: Any) -> Any:
-    """Whether the imaginary part is 0, element by element.
+    """Whether the imaginary part is 0, element by element; `isrealobj` asks for the dtype.
+
+    Args:
+        x: array or number of any dtype.
+
+    Returns:
+        Bool array of the shape of `x`; True for real dtypes. All derivatives are 0.
 
     Example:
         >>> import numlift.numpy as np
@@ -110,7 +155,13 @@ def isreal(x: Any) -> Any:
 
 
 def iscomplexobj(x: Any) -> bool:
-    """Whether the dtype of x is complex, whatever its values.
+    """Whether the dtype is complex, whatever the values are; known of traced values too.
+
+    Args:
+        x: array, number, or nested lists of these.
+
+    Returns:
+        A bool of Python.
 
     Example:
         >>> import numlift.numpy as np
@@ -121,7 +172,13 @@ def iscomplexobj(x: Any) -> bool:
 
 
 def isrealobj(x: Any) -> bool:
-    """Whether the dtype of x is not complex.
+    """Whether the dtype is not complex, whatever the values are; known of traced values too.
+
+    Args:
+        x: array, number, or nested lists of these.
+
+    Returns:
+        A bool of Python.
 
     Example:
         >>> import numlift.numpy as np
@@ -132,19 +189,26 @@ def isrealobj(x: Any) -> bool:
 
 
 def real_if_close(a: Any, tol: float = 100) -> Any:
-    """The real part if all imaginary parts are near 0, else `a`. Needs known values.
+    """The real parts if all imaginary parts are near 0, else `a` as it is.
+
+    The dtype of the result depends on values, so these must be known.
 
     Args:
-        a: array.
-        tol: how near: in machine epsilons if greater than 1, else an absolute bound.
+        a: array or number.
+        tol: how near: below ``tol`` machine epsilons if greater than 1, else below ``tol`` itself.
+
+    Returns:
+        Array of the shape of `a`: real, or complex as before.
 
     Raises:
-        TracerBoolConversionError: `a` is traced and its value is not known.
+        TracerBoolConversionError: `a` is complex and traced, so that its values are not known.
 
     Example:
         >>> import numlift.numpy as np
         >>> np.real_if_close(np.asarray([1 + 1e-9j]))
         Array([1.], dtype=float32)
+        >>> np.real_if_close(np.asarray([1 + 0.5j]))
+        Array([1.+0.5j], dtype=complex64)
     """
     x = as_value(a, "real_if_close", "a")
     if type_of(x).kind != "c":
