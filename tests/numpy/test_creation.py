@@ -224,6 +224,8 @@ def test_fill_diagonal() -> None:
                 same(np.fill_diagonal(np.zeros(shape), value, wrap, inplace=False), wanted)
     with pytest.raises(errors.ImmutableArrayError):
         np.fill_diagonal(np.zeros((2, 2)), 1)
+    with pytest.raises(errors.ShapeError, match="val must not be empty"):
+        np.fill_diagonal(np.zeros((2, 2)), np.zeros(0), inplace=False)
 
 
 def test_diagonals_differentiate_and_batch() -> None:

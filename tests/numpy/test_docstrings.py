@@ -19,65 +19,55 @@ MODULES = {"numpy": np, "numpy.linalg": np.linalg, "numpy.fft": np.fft}
 # Names whose texts are not complete yet. A name leaves this set when its text is.
 _PENDING = """
 numpy.abs numpy.absolute numpy.acos numpy.acosh numpy.all numpy.allclose numpy.amax numpy.amin
-numpy.angle numpy.any numpy.append numpy.apply_over_axes numpy.arange numpy.arccos numpy.arccosh
+numpy.any numpy.append numpy.apply_over_axes numpy.arange numpy.arccos numpy.arccosh
 numpy.arcsin numpy.arcsinh numpy.arctan numpy.arctan2 numpy.arctanh numpy.argmax numpy.argmin
 numpy.argpartition numpy.argsort numpy.around numpy.array numpy.array2string numpy.array_equal
 numpy.array_equiv numpy.array_repr numpy.array_split numpy.array_str numpy.asanyarray
 numpy.asarray numpy.asarray_chkfinite numpy.ascontiguousarray numpy.asfortranarray numpy.asin
 numpy.asinh numpy.astype numpy.atan numpy.atan2 numpy.atanh numpy.atleast_1d numpy.atleast_2d
-numpy.atleast_3d numpy.average numpy.bartlett numpy.bincount numpy.bitwise_and
-numpy.bitwise_count numpy.bitwise_invert numpy.bitwise_left_shift numpy.bitwise_not
-numpy.bitwise_or numpy.bitwise_right_shift numpy.bitwise_xor numpy.blackman numpy.block
+numpy.atleast_3d numpy.average numpy.bartlett numpy.bincount numpy.blackman numpy.block
 numpy.broadcast_arrays numpy.broadcast_shapes numpy.can_cast numpy.cbrt numpy.ceil numpy.clip
-numpy.column_stack numpy.common_type numpy.compress numpy.concat numpy.conj numpy.conjugate
-numpy.convolve numpy.copy numpy.copysign numpy.correlate numpy.cos numpy.cosh
-numpy.count_nonzero numpy.cov numpy.cross numpy.cumprod numpy.cumsum numpy.cumulative_prod
-numpy.cumulative_sum numpy.deg2rad numpy.degrees numpy.delete numpy.diag numpy.diag_indices
-numpy.diag_indices_from numpy.diagflat numpy.diagonal numpy.divide numpy.divmod numpy.dot
-numpy.dsplit numpy.dstack numpy.ediff1d numpy.einsum_path numpy.empty numpy.empty_like
-numpy.equal numpy.exp numpy.exp2 numpy.expand_dims numpy.expm1 numpy.extract numpy.eye
-numpy.fabs numpy.fill_diagonal numpy.finfo numpy.fix numpy.flatnonzero numpy.flip numpy.fliplr
-numpy.flipud numpy.float_power numpy.floor numpy.floor_divide numpy.fmax numpy.fmin numpy.fmod
-numpy.format_float_positional numpy.format_float_scientific numpy.frexp numpy.from_dlpack
-numpy.frombuffer numpy.fromfile numpy.fromfunction numpy.fromiter numpy.frompyfunc
-numpy.fromregex numpy.fromstring numpy.full numpy.full_like numpy.gcd numpy.genfromtxt
-numpy.geomspace numpy.greater numpy.greater_equal numpy.hamming numpy.hanning numpy.heaviside
-numpy.hsplit numpy.hstack numpy.hypot numpy.i0 numpy.identity numpy.iinfo numpy.imag
-numpy.indices numpy.inner numpy.intersect1d numpy.invert numpy.isclose numpy.iscomplex
-numpy.iscomplexobj numpy.isdtype numpy.isfinite numpy.isfortran numpy.isin numpy.isinf
-numpy.isnan numpy.isneginf numpy.isposinf numpy.isreal numpy.isrealobj numpy.isscalar
-numpy.issubdtype numpy.iterable numpy.kaiser numpy.kron numpy.lcm numpy.ldexp numpy.left_shift
-numpy.less numpy.less_equal numpy.lexsort numpy.linspace numpy.load numpy.loadtxt numpy.log
-numpy.log10 numpy.log1p numpy.log2 numpy.logaddexp numpy.logaddexp2 numpy.logical_and
-numpy.logical_not numpy.logical_or numpy.logical_xor numpy.logspace numpy.mask_indices
-numpy.matrix_transpose numpy.matvec numpy.max numpy.maximum numpy.may_share_memory numpy.mean
-numpy.median numpy.min numpy.min_scalar_type numpy.minimum numpy.mod numpy.modf numpy.moveaxis
-numpy.multiply numpy.nan_to_num numpy.nanargmax numpy.nanargmin numpy.nancumprod numpy.nancumsum
-numpy.nanmax numpy.nanmean numpy.nanmedian numpy.nanmin numpy.nanpercentile numpy.nanprod
-numpy.nanquantile numpy.nanstd numpy.nansum numpy.nanvar numpy.ndim numpy.negative
-numpy.nextafter numpy.nonzero numpy.not_equal numpy.ones numpy.ones_like numpy.outer
+numpy.column_stack numpy.common_type numpy.compress numpy.concat numpy.convolve numpy.copy
+numpy.copysign numpy.correlate numpy.cos numpy.cosh numpy.count_nonzero numpy.cov numpy.cross
+numpy.cumprod numpy.cumsum numpy.cumulative_prod numpy.cumulative_sum numpy.deg2rad
+numpy.degrees numpy.delete numpy.divide numpy.divmod numpy.dot numpy.dsplit numpy.dstack
+numpy.ediff1d numpy.einsum_path numpy.empty numpy.empty_like numpy.exp numpy.exp2
+numpy.expand_dims numpy.expm1 numpy.extract numpy.fabs numpy.finfo numpy.fix numpy.flatnonzero
+numpy.flip numpy.fliplr numpy.flipud numpy.float_power numpy.floor numpy.floor_divide numpy.fmax
+numpy.fmin numpy.fmod numpy.format_float_positional numpy.format_float_scientific
+numpy.from_dlpack numpy.frombuffer numpy.fromfile numpy.fromfunction numpy.fromiter
+numpy.frompyfunc numpy.fromregex numpy.fromstring numpy.full numpy.full_like numpy.gcd
+numpy.genfromtxt numpy.geomspace numpy.hamming numpy.hanning numpy.heaviside numpy.hsplit
+numpy.hstack numpy.hypot numpy.iinfo numpy.indices numpy.inner numpy.intersect1d numpy.isclose
+numpy.isdtype numpy.isfortran numpy.isin numpy.isscalar numpy.issubdtype numpy.iterable
+numpy.kaiser numpy.kron numpy.lcm numpy.ldexp numpy.lexsort numpy.linspace numpy.load
+numpy.loadtxt numpy.log numpy.log10 numpy.log1p numpy.log2 numpy.logaddexp numpy.logaddexp2
+numpy.logspace numpy.matrix_transpose numpy.matvec numpy.max numpy.maximum
+numpy.may_share_memory numpy.mean numpy.median numpy.min numpy.min_scalar_type numpy.minimum
+numpy.mod numpy.moveaxis numpy.multiply numpy.nan_to_num numpy.nanargmax numpy.nanargmin
+numpy.nancumprod numpy.nancumsum numpy.nanmax numpy.nanmean numpy.nanmedian numpy.nanmin
+numpy.nanpercentile numpy.nanprod numpy.nanquantile numpy.nanstd numpy.nansum numpy.nanvar
+numpy.ndim numpy.negative numpy.nextafter numpy.nonzero numpy.ones numpy.ones_like numpy.outer
 numpy.percentile numpy.permute_dims numpy.piecewise numpy.place numpy.polyadd numpy.polyder
 numpy.polyint numpy.polymul numpy.polysub numpy.positive numpy.pow numpy.power numpy.prod
-numpy.promote_types numpy.ptp numpy.rad2deg numpy.radians numpy.real numpy.real_if_close
-numpy.reciprocal numpy.remainder numpy.require numpy.resize numpy.result_type numpy.right_shift
-numpy.rint numpy.rollaxis numpy.rot90 numpy.round numpy.row_stack numpy.save numpy.savetxt
-numpy.savez numpy.savez_compressed numpy.select numpy.setdiff1d numpy.setxor1d numpy.shape
-numpy.shares_memory numpy.sign numpy.signbit numpy.sin numpy.sinc numpy.sinh numpy.size
-numpy.sort numpy.sort_complex numpy.spacing numpy.sqrt numpy.square numpy.squeeze numpy.stack
-numpy.std numpy.subtract numpy.sum numpy.swapaxes numpy.tan numpy.tanh numpy.trace numpy.tri
-numpy.tril numpy.tril_indices numpy.tril_indices_from numpy.trim_zeros numpy.triu
-numpy.triu_indices numpy.triu_indices_from numpy.true_divide numpy.trunc numpy.union1d
-numpy.unique_all numpy.unique_counts numpy.unique_inverse numpy.unique_values numpy.unpackbits
-numpy.unstack numpy.vander numpy.vdot numpy.vecdot numpy.vecmat numpy.vsplit numpy.vstack
-numpy.zeros numpy.zeros_like numpy.linalg.cross numpy.linalg.diagonal numpy.linalg.eig
-numpy.linalg.eigvals numpy.linalg.eigvalsh numpy.linalg.inv numpy.linalg.matmul
-numpy.linalg.matrix_norm numpy.linalg.matrix_power numpy.linalg.matrix_transpose
-numpy.linalg.multi_dot numpy.linalg.outer numpy.linalg.svdvals numpy.linalg.tensordot
-numpy.linalg.tensorinv numpy.linalg.tensorsolve numpy.linalg.trace numpy.linalg.vecdot
-numpy.linalg.vector_norm numpy.fft.fft numpy.fft.fft2 numpy.fft.fftfreq numpy.fft.fftn
-numpy.fft.fftshift numpy.fft.hfft numpy.fft.ifft numpy.fft.ifft2 numpy.fft.ifftn
-numpy.fft.ifftshift numpy.fft.ihfft numpy.fft.irfft numpy.fft.irfft2 numpy.fft.irfftn
-numpy.fft.rfft numpy.fft.rfft2 numpy.fft.rfftfreq numpy.fft.rfftn
+numpy.promote_types numpy.ptp numpy.rad2deg numpy.radians numpy.reciprocal numpy.remainder
+numpy.require numpy.resize numpy.result_type numpy.rint numpy.rollaxis numpy.rot90 numpy.round
+numpy.row_stack numpy.save numpy.savetxt numpy.savez numpy.savez_compressed numpy.select
+numpy.setdiff1d numpy.setxor1d numpy.shape numpy.shares_memory numpy.sign numpy.sin numpy.sinh
+numpy.size numpy.sort numpy.sort_complex numpy.sqrt numpy.square numpy.squeeze numpy.stack
+numpy.std numpy.subtract numpy.sum numpy.swapaxes numpy.tan numpy.tanh numpy.trace
+numpy.trim_zeros numpy.true_divide numpy.trunc numpy.union1d numpy.unique_all
+numpy.unique_counts numpy.unique_inverse numpy.unique_values numpy.unpackbits numpy.unstack
+numpy.vdot numpy.vecdot numpy.vecmat numpy.vsplit numpy.vstack numpy.zeros numpy.zeros_like
+numpy.linalg.cross numpy.linalg.diagonal numpy.linalg.eig numpy.linalg.eigvals
+numpy.linalg.eigvalsh numpy.linalg.inv numpy.linalg.matmul numpy.linalg.matrix_norm
+numpy.linalg.matrix_power numpy.linalg.matrix_transpose numpy.linalg.multi_dot
+numpy.linalg.outer numpy.linalg.svdvals numpy.linalg.tensordot numpy.linalg.tensorinv
+numpy.linalg.tensorsolve numpy.linalg.trace numpy.linalg.vecdot numpy.linalg.vector_norm
+numpy.fft.fft numpy.fft.fft2 numpy.fft.fftfreq numpy.fft.fftn numpy.fft.fftshift numpy.fft.hfft
+numpy.fft.ifft numpy.fft.ifft2 numpy.fft.ifftn numpy.fft.ifftshift numpy.fft.ihfft
+numpy.fft.irfft numpy.fft.irfft2 numpy.fft.irfftn numpy.fft.rfft numpy.fft.rfft2
+numpy.fft.rfftfreq numpy.fft.rfftn
 """
 PENDING = frozenset(_PENDING.split())
 

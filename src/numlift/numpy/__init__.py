@@ -70,10 +70,12 @@ from .creation import (
 from .cumulative import (
     cumprod, cumsum, cumulative_prod, cumulative_sum,
 )
+from .diagonal_indices import (
+    diag_indices, diag_indices_from, mask_indices, tril_indices, tril_indices_from, triu_indices,
+    triu_indices_from,
+)
 from .diagonals import (
-    diag, diag_indices, diag_indices_from, diagflat, diagonal, eye, fill_diagonal, identity,
-    mask_indices, tri, tril, tril_indices, tril_indices_from, triu, triu_indices,
-    triu_indices_from, vander,
+    diag, diagflat, diagonal, eye, fill_diagonal, identity, tri, tril, triu, vander,
 )
 from .differences import (
     convolve, correlate, diff, ediff1d, gradient, trapezoid,

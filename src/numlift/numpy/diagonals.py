@@ -1,4 +1,4 @@
-"""Diagonals and triangles: eye, tri, tril, triu, diag, diagonal, vander and index functions."""
+"""Diagonals and triangles: eye, tri, tril, triu, diag, diagonal, vander."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from ..api.library import library
 from ..core.dims import as_size
 from ..core.dtypes import user_dtype
 from ..core.tracing import EVAL, apply, current, type_of
-from ..lax.arguments import static_int
 from ..ops import compare
 from ..ops.shape import Iota, Pad
 from ..ops.slicing import Slice
@@ -20,14 +19,18 @@ from ..structural import arith
 from ..structural.shape import Broadcast, Transpose, reshape
 from .creation import placed, shape_of, unused
 from .powers import power
-from .ranges import arange
 from .util import as_value, cast, check_axis, expand
 
 _INT = np.dtype(np.int32)
 _HOST_LIMIT = 1 << 16
 
 
-def _whole(function: str, name: str, x: Any) -> int:
+def whole(function: str, name: str, x: Any) -> int:
+    """An argument that must be an int.
+
+    Raises:
+        ArgumentError: it is none.
+    """
     try:
         return as_size(x)
     except TypeError:
@@ -69,26 +72,47 @@ def eye(
     like: None = None,
     out_sharding: Any = None,
 ) -> Any:
-    """Ones on diagonal number k of an N by M matrix, zeros elsewhere.
+    """Ones on diagonal number k of an N by M matrix, zeros elsewhere: ``out[i, j] = (j == i + k)``.
 
     Args:
-        N, M: number of rows and columns (M = N by default).
-        k: 0 is the main diagonal, positive numbers lie above it. May be traced.
-        dtype: dtype of the result, the default float.
-        order, device, like, out_sharding: see `zeros`.
+        N: int, the number of rows.
+        M: int, the number of columns; None is N.
+        k: int; 0 is the main diagonal, positive numbers lie above it. May be a traced scalar.
+        dtype: dtype of the result; None is float32 (float64 with x64 on).
+        order: accepted for compatibility: arrays have one layout.
+        device: device or sharding of the result.
+        like: must be None: this function makes arrays of Numlift.
+        out_sharding: sharding of the result, on Explicit mesh axes.
+
+    Returns:
+        Array of shape (N, M). A diagonal that lies outside gives zeros only.
+
+    Raises:
+        ShapeError: N or M is negative.  ArgumentError: N or M is no int.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.eye(2, dtype=int)
-        Array([[1, 0],
-               [0, 1]], dtype=int32)
+        >>> np.eye(2, 3, k=1, dtype=int)
+        Array([[0, 1, 0],
+               [0, 0, 1]], dtype=int32)
     """
     unused("eye", order, like)
     return placed(_banded("eye", N, M, k, dtype, compare.eq, np.eye), device, out_sharding)
 
 
 def identity(n: Any, dtype: Any = None, *, like: None = None) -> Any:
-    """The n by n identity matrix.
+    """The n by n identity matrix: ones on the main diagonal, zeros elsewhere.
+
+    Args:
+        n: int, the number of rows and of columns.
+        dtype: dtype of the result; None is float32 (float64 with x64 on).
+        like: must be None: this function makes arrays of Numlift.
+
+    Returns:
+        Array of shape (n, n); `eye` also makes other shapes and diagonals.
+
+    Raises:
+        ShapeError: n is negative.  ArgumentError: n is no int.
 
     Example:
         >>> import numlift.numpy as np
@@ -100,7 +124,22 @@ def identity(n: Any, dtype: Any = None, *, like: None = None) -> Any:
 
 
 def tri(N: Any, M: Any = None, k: int = 0, dtype: Any = None, *, like: None = None) -> Any:
-    """Ones at and below diagonal k of an N by M matrix, zeros above.
+    """Ones at and below diagonal k of an N by M matrix, zeros above: ``out[i, j] = (j <= i + k)``.
+
+    ``tri(n) @ x`` are the running sums of x.
+
+    Args:
+        N: int, the number of rows.
+        M: int, the number of columns; None is N.
+        k: int; 0 is the main diagonal, positive numbers lie above it.
+        dtype: dtype of the result; None is float32 (float64 with x64 on).
+        like: must be None: this function makes arrays of Numlift.
+
+    Returns:
+        Array of shape (N, M).
+
+    Raises:
+        ShapeError: N or M is negative.  ArgumentError: N or M is no int.
 
     Example:
         >>> import numlift.numpy as np
@@ -133,13 +172,23 @@ def _triangle(function: str, m: Any, k: Any, lower: bool) -> Any:
 def tril(m: Any, k: int = 0) -> Any:
     """The lower triangle of the last two axes: elements above diagonal k become 0.
 
-    A vector stands for a square of equal rows.
+    Args:
+        m: array of shape (..., rows, columns), any dtype. A vector of n elements stands for n equal
+            rows.
+        k: int; 0 is the main diagonal, positive numbers lie above it.
+
+    Returns:
+        Array of the shape (n by n for a vector) and dtype of `m`. Derivative: 1 at the elements
+        that are kept, 0 at the others.
+
+    Raises:
+        ArgumentError: `m` is a scalar.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.tril(np.ones((2, 2), int))
-        Array([[1, 0],
-               [1, 1]], dtype=int32)
+        >>> np.tril(np.asarray([[1, 2, 3], [4, 5, 6]]))
+        Array([[1, 0, 0],
+               [4, 5, 0]], dtype=int32)
     """
     return _triangle("tril", m, k, True)
 
@@ -148,13 +197,23 @@ def tril(m: Any, k: int = 0) -> Any:
 def triu(m: Any, k: int = 0) -> Any:
     """The upper triangle of the last two axes: elements below diagonal k become 0.
 
-    A vector stands for a square of equal rows.
+    Args:
+        m: array of shape (..., rows, columns), any dtype. A vector of n elements stands for n equal
+            rows.
+        k: int; 0 is the main diagonal, positive numbers lie above it.
+
+    Returns:
+        Array of the shape (n by n for a vector) and dtype of `m`. Derivative: 1 at the elements
+        that are kept, 0 at the others.
+
+    Raises:
+        ArgumentError: `m` is a scalar.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.triu(np.ones((2, 2), int))
-        Array([[1, 1],
-               [0, 1]], dtype=int32)
+        >>> np.triu(np.asarray([[1, 2, 3], [4, 5, 6]]), k=1)
+        Array([[0, 2, 3],
+               [0, 0, 6]], dtype=int32)
     """
     return _triangle("triu", m, k, False)
 
@@ -164,12 +223,31 @@ def triu(m: Any, k: int = 0) -> Any:
 
 @library(1)
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """Diagonal number `offset` over two axes; it becomes the last axis of the result.
+    """A diagonal over two axes: ``out[..., i] = a[i, i + offset, ...]`` for the first two.
+
+    Args:
+        a: array with at least 2 axes, any dtype.
+        offset: int, which diagonal: 0 is the main one, positive numbers lie above it.
+        axis1: int, the axis that counts as rows.
+        axis2: int, the axis that counts as columns.
+
+    Returns:
+        Array of the dtype of `a`: the axes that stay, then the diagonal as the last axis. It is
+        empty if the diagonal lies outside. The derivative goes back to the elements that were
+        taken.
+
+    Raises:
+        ShapeError: fewer than 2 axes.  ValueArgumentError: axis1 and axis2 are one axis.
+        AxisError: an axis is out of range.
+
+    Differences from NumPy: the result is an array of its own, not a view of `a`.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.diagonal(np.asarray([[1, 2], [3, 4]]))
-        Array([1, 4], dtype=int32)
+        >>> np.diagonal(np.asarray([[1, 2, 3], [4, 5, 6]]), offset=1)
+        Array([2, 6], dtype=int32)
+        >>> np.diagonal(np.zeros((2, 3, 4)), axis1=0, axis2=2).shape
+        (3, 2)
     """
     x = as_value(a, "diagonal", "a")
     t = type_of(x)
@@ -187,7 +265,7 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     order = (*rest, first, second)
     if order != tuple(range(t.ndim)):
         x = apply(Transpose.of(order), x)
-    return last_diagonal(x, _whole("diagonal", "offset", offset))
+    return last_diagonal(x, whole("diagonal", "offset", offset))
 
 
 def last_diagonal(x: Any, k: int) -> Any:
@@ -207,15 +285,31 @@ def last_diagonal(x: Any, k: int) -> Any:
 def diag(v: Any, k: int = 0) -> Any:
     """Diagonal k of a matrix, or the matrix with a vector on diagonal k and zeros elsewhere.
 
+    Args:
+        v: vector or matrix, any dtype.
+        k: int, which diagonal: 0 is the main one, positive numbers lie above it.
+
+    Returns:
+        For a vector of n elements a square matrix with ``n + abs(k)`` rows; for a matrix the vector
+        on its diagonal. The dtype is that of `v`; the derivative goes the other way.
+
+    Raises:
+        ShapeError: `v` has neither 1 nor 2 axes.  ArgumentError: k is no int.
+
+    Differences from NumPy: the diagonal of a matrix is an array of its own, not a view.
+
     Example:
         >>> import numlift.numpy as np
-        >>> np.diag(np.asarray([1, 2]))
-        Array([[1, 0],
-               [0, 2]], dtype=int32)
+        >>> np.diag(np.asarray([1, 2]), k=1)
+        Array([[0, 1, 0],
+               [0, 0, 2],
+               [0, 0, 0]], dtype=int32)
+        >>> np.diag(np.asarray([[1, 2], [3, 4]]))
+        Array([1, 4], dtype=int32)
     """
     x = as_value(v, "diag", "v")
     t = type_of(x)
-    k = _whole("diag", "k", k)
+    k = whole("diag", "k", k)
     if t.ndim == 1:
         return _on_diagonal(x, k)
     if t.ndim == 2:
@@ -240,7 +334,17 @@ def _on_diagonal(x: Any, k: int) -> Any:
 
 @library(1)
 def diagflat(v: Any, k: int = 0) -> Any:
-    """A matrix with all elements of `v` on diagonal k.
+    """A matrix with all elements of `v`, in row-major order, on diagonal k.
+
+    Args:
+        v: array of any shape and dtype; unlike `diag`, matrices are flattened.
+        k: int, which diagonal: 0 is the main one, positive numbers lie above it.
+
+    Returns:
+        Square matrix of the dtype of `v`, with ``v.size + abs(k)`` rows.
+
+    Raises:
+        ArgumentError: k is no int.
 
     Example:
         >>> import numlift.numpy as np
@@ -249,23 +353,33 @@ def diagflat(v: Any, k: int = 0) -> Any:
                [0, 2]], dtype=int32)
     """
     x = as_value(v, "diagflat", "v")
-    return _on_diagonal(reshape(x, (type_of(x).size,)), _whole("diagflat", "k", k))
+    return _on_diagonal(reshape(x, (type_of(x).size,)), whole("diagflat", "k", k))
 
 
 def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True) -> Any:
-    """A copy of `a` with `val` on its main diagonal.
+    """A copy of `a` with `val` on its main diagonal, the elements ``a[i, i, ..., i]``.
 
     Args:
         a: array with at least 2 axes, all of one length if there are more than 2.
-        val: number, or array whose elements are used in turn.
-        wrap: in tall matrices, go on after the diagonal has left the matrix.
+        val: number, or array whose elements are used in turn; converted to the dtype of `a`.
+        wrap: in matrices with more rows than columns, start a new diagonal one row after each end.
         inplace: must be False: arrays are immutable.
+
+    Returns:
+        Array of the shape and dtype of `a`. Derivative: 0 in the elements of `a` that are replaced,
+        and sums over its places in each element of `val`.
+
+    Raises:
+        ImmutableArrayError: inplace is True.  ShapeError: fewer than 2 axes, more than 2 of
+        different lengths, or `val` is empty.
+
+    Differences from NumPy: the result is returned, and ``inplace=False`` is required, as in JAX.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.fill_diagonal(np.zeros((2, 2)), 5, inplace=False)
-        Array([[5., 0.],
-               [0., 5.]], dtype=float32)
+        >>> np.fill_diagonal(np.zeros((2, 3)), np.asarray([5, 6]), inplace=False)
+        Array([[5., 0., 0.],
+               [0., 6., 0.]], dtype=float32)
     """
     if inplace:
         raise errors.ImmutableArrayError(
@@ -298,6 +412,10 @@ def _fill_diagonal(a: Any, val: Any, wrap: bool) -> Any:
     else:
         step, end = sum(t.shape[0] ** i for i in range(t.ndim)), size
     count = -(-end // step) if end else 0
+    if not type_of(v).size:
+        raise errors.ShapeError(
+            errors.explain("fill_diagonal", "val must not be empty", {"val": type_of(v)})
+        )
     if type_of(v).size != 1 and count:
         v = _in_turn(v, count)
         gaps = ((0, size - ((count - 1) * step + 1), step - 1),)
@@ -322,10 +440,20 @@ def _in_turn(v: Any, count: int) -> Any:
 def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
     """Vandermonde matrix: row i holds the powers of x[i].
 
+    ``out[i, j] = x[i] ** (N - 1 - j)``, or ``x[i] ** j`` if increasing. With coefficients c,
+    ``vander(x, c.size) @ c`` is ``polyval(c, x)``.
+
     Args:
-        x: vector.
-        N: number of columns, by default the length of x.
+        x: vector, any dtype.
+        N: int, the number of columns; None is the length of x.
         increasing: powers 0, 1, 2, ... from left to right instead of right to left.
+
+    Returns:
+        Array of shape ``(x.size, N)`` and the dtype of x (int32 for bools, int64 with x64 on). The
+        derivative of a column is ``n x**(n - 1)``, and 0 at x = 0 for the column of ones.
+
+    Raises:
+        ShapeError: x is no vector.  ValueArgumentError: N is negative.
 
     Example:
         >>> import numlift.numpy as np
@@ -337,7 +465,7 @@ def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
     t = type_of(x)
     if t.ndim != 1:
         raise errors.ShapeError(errors.explain("vander", "x must be a vector", {"x": t}))
-    n = t.shape[0] if N is None else _whole("vander", "N", N)
+    n = t.shape[0] if N is None else whole("vander", "N", N)
     if n < 0:
         raise errors.ValueArgumentError(errors.explain("vander", f"N is negative: {n}"))
     exponents = np.arange(n, dtype=np.int32)
@@ -345,152 +473,15 @@ def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
     return power(expand(x, (1,)), exponents)
 
 
-# --- indices -------------------------------------------------------------------------------
-
-
-def _indices(found: tuple[np.ndarray, ...]) -> tuple[Any, ...]:
-    dtype = type_of(0).dtype
-    return tuple(as_array(i, dtype, explicit=True) for i in found)
-
-
-def tril_indices(n: Any, k: Any = 0, m: Any = None) -> tuple[Any, Any]:
-    """Row and column numbers of the lower triangle of an n by m matrix.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.tril_indices(2)
-        (Array([0, 1, 1], dtype=int32), Array([0, 0, 1], dtype=int32))
-    """
-    rows, columns = _indices(
-        np.tril_indices(static_int("tril_indices", "n", n), static_int("tril_indices", "k", k), m)
-    )
-    return rows, columns
-
-
-def triu_indices(n: Any, k: Any = 0, m: Any = None) -> tuple[Any, Any]:
-    """Row and column numbers of the upper triangle of an n by m matrix.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.triu_indices(2)
-        (Array([0, 0, 1], dtype=int32), Array([0, 1, 1], dtype=int32))
-    """
-    rows, columns = _indices(
-        np.triu_indices(static_int("triu_indices", "n", n), static_int("triu_indices", "k", k), m)
-    )
-    return rows, columns
-
-
-def _matrix_shape(arr: Any, function: str) -> tuple[int, int]:
-    shape = tuple(arr.shape) if hasattr(arr, "shape") else type_of(as_value(arr, function)).shape
-    if len(shape) != 2:
-        raise errors.ShapeError(errors.explain(function, "arr must have 2 axes", {"shape": shape}))
-    return shape[0], shape[1]
-
-
-def tril_indices_from(arr: Any, k: int = 0) -> tuple[Any, Any]:
-    """`tril_indices` for the shape of a matrix.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.tril_indices_from(np.ones((1, 2)))
-        (Array([0], dtype=int32), Array([0], dtype=int32))
-    """
-    n, m = _matrix_shape(arr, "tril_indices_from")
-    return tril_indices(n, k, m)
-
-
-def triu_indices_from(arr: Any, k: int = 0) -> tuple[Any, Any]:
-    """`triu_indices` for the shape of a matrix.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.triu_indices_from(np.ones((1, 2)))
-        (Array([0, 0], dtype=int32), Array([0, 1], dtype=int32))
-    """
-    n, m = _matrix_shape(arr, "triu_indices_from")
-    return triu_indices(n, k, m)
-
-
-def diag_indices(n: int, ndim: int = 2) -> tuple[Any, ...]:
-    """Indices of the main diagonal of an array with `ndim` axes of length n.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.diag_indices(2)
-        (Array([0, 1], dtype=int32), Array([0, 1], dtype=int32))
-    """
-    n, ndim = _whole("diag_indices", "n", n), _whole("diag_indices", "ndim", ndim)
-    if n < 0 or ndim < 0:
-        raise errors.ValueArgumentError(
-            errors.explain(
-                "diag_indices", "n and ndim must not be negative", {"n": n, "ndim": ndim}
-            )
-        )
-    return (arange(n),) * ndim
-
-
-def diag_indices_from(arr: Any) -> tuple[Any, ...]:
-    """`diag_indices` for an array whose axes have one length.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.diag_indices_from(np.ones((2, 2)))
-        (Array([0, 1], dtype=int32), Array([0, 1], dtype=int32))
-    """
-    shape = tuple(arr.shape) if hasattr(arr, "shape") else type_of(as_value(arr, "arr")).shape
-    if len(shape) < 2 or len(set(shape)) > 1:
-        raise errors.ShapeError(
-            errors.explain(
-                "diag_indices_from",
-                "needs at least 2 axes, all of one length",
-                {"shape": shape},
-            )
-        )
-    return diag_indices(shape[0], len(shape))
-
-
-def mask_indices(n: int, mask_func: Any, k: Any = 0, *, size: int | None = None) -> tuple[Any, Any]:
-    """Indices of the elements that ``mask_func(ones((n, n)), k)`` keeps.
-
-    Args:
-        n: size of the matrix.
-        mask_func: function such as `tril` or `triu`.
-        k: passed on to it.
-        size: length of the result: cut, or filled up with 0.
-
-    Raises:
-        TracerArrayConversionError: the mask depends on traced values.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.mask_indices(2, np.triu)
-        (Array([0, 0, 1], dtype=int32), Array([0, 1, 1], dtype=int32))
-    """
-    mask = mask_func(as_array(np.ones((n, n), np.int32), explicit=True), k)
-    found = np.nonzero(np.asarray(mask))
-    if size is not None:
-        found = tuple(np.pad(i[:size], (0, max(0, size - len(i)))) for i in found)
-    rows, columns = _indices(found)
-    return rows, columns
-
-
 __all__ = [
     "diag",
-    "diag_indices",
-    "diag_indices_from",
     "diagflat",
     "diagonal",
     "eye",
     "fill_diagonal",
     "identity",
-    "mask_indices",
     "tri",
     "tril",
-    "tril_indices",
-    "tril_indices_from",
     "triu",
-    "triu_indices",
-    "triu_indices_from",
     "vander",
 ]
