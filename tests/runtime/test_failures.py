@@ -52,6 +52,18 @@ def test_shapes_of_keys_beyond_addresses() -> None:
         nl.random.split(nl.random.key(0), 2**60)
 
 
+def test_waiting_for_a_tree_explains_which_array_failed() -> None:
+    big = nl.jit(lambda x: np.outer(x, x))(np.ones(10**6, np.float32))
+    with pytest.raises(errors.OutOfMemoryError, match=r"float32\[1000000,1000000\]"):
+        nl.block_until_ready({"a": np.ones(2), "b": [1, big, np.ones(3)]})
+    gone = np.ones(4)
+    gone.delete()
+    for tree in (gone, [np.ones(2), gone]):
+        with pytest.raises(errors.DeletedBufferError, match=r"float32\[4\]"):
+            nl.block_until_ready(tree)
+    assert nl.block_until_ready([1, None, "a"]) == [1, None, "a"]
+
+
 def test_a_later_failure_names_the_array() -> None:
     x = nl.jit(lambda x: np.outer(x, x))(np.ones(10**6, np.float32))
     with pytest.raises(errors.OutOfMemoryError, match=r"float32\[1000000,1000000\]"):

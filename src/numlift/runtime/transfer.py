@@ -464,10 +464,15 @@ def block_until_ready(x: Any) -> Any:
 
     Raises what went wrong in the first computation that failed.
     """
-    leaves = tree.raw_flatten(x)[0]
-    for leaf in leaves:
-        if isinstance(leaf, Array):
-            leaf.block_until_ready()
+    if type(x) is Array:
+        return x.block_until_ready()
+    arrays = [leaf for leaf in tree.raw_flatten(x)[0] if isinstance(leaf, Array)]
+    try:
+        xla.batched_block_until_ready([a.buffer for a in arrays])
+    except xla.JaxRuntimeError:
+        for a in arrays:  # finds which one failed, and explains it
+            a.block_until_ready()
+        raise
     return x
 
 
