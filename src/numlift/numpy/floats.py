@@ -19,8 +19,8 @@ from ..ops.elementwise_misc import BitcastConvertType, StopGradient
 from ..ops.special import BesselI0e
 from ..structural import arith
 from ..structural.shape import full
-from .arithmetic import sign_bit
 from .elementwise import no_out
+from .float_pairs import sign_bit
 from .operands import inexact, not_for_complex, number_of, real_inexact
 from .rounding import truncated
 from .util import as_value
@@ -43,7 +43,13 @@ def _parts(x: Any, test: Any, join: Any) -> Any:
 
 @library(1)
 def isfinite(x: Any, /) -> Any:
-    """Whether x is neither infinite nor nan; True for integers.
+    """Whether x is neither infinite nor nan.
+
+    Args:
+        x: array or number of any dtype; of complex numbers both parts must be finite.
+
+    Returns:
+        Bool array of the shape of `x`; True for integers and bools. All derivatives are 0.
 
     Example:
         >>> import numlift.numpy as np
@@ -58,12 +64,19 @@ def isfinite(x: Any, /) -> Any:
 
 @library(1)
 def isinf(x: Any, /) -> Any:
-    """Whether x is infinite; complex: whether a part is.
+    """Whether x is infinite, of either sign.
+
+    Args:
+        x: array or number of any dtype; of complex numbers one infinite part is enough, whatever
+            the other one is.
+
+    Returns:
+        Bool array of the shape of `x`; False for integers and bools. All derivatives are 0.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.isinf(np.asarray([1.0, -np.inf, np.nan]))
-        Array([False,  True, False], dtype=bool)
+        >>> np.isinf(np.asarray([1.0, -np.inf, np.nan, complex(np.nan, np.inf)]))
+        Array([False,  True, False,  True], dtype=bool)
     """
     x = as_value(x, "isinf", "x")
     if not type_of(x).inexact:
@@ -78,6 +91,12 @@ def _infinite(x: Any) -> Any:
 @library(1)
 def isnan(x: Any, /) -> Any:
     """Whether x is nan (not a number).
+
+    Args:
+        x: array or number of any dtype; of complex numbers one part that is nan is enough.
+
+    Returns:
+        Bool array of the shape of `x`; False for integers and bools. All derivatives are 0.
 
     Example:
         >>> import numlift.numpy as np
@@ -102,10 +121,20 @@ def _one_infinity(x: Any, function: str, infinity: float) -> Any:
 def isposinf(x: Any, out: None = None) -> Any:
     """Whether x is +inf.
 
+    Args:
+        x: array or number of real numbers.
+        out: must be None.
+
+    Returns:
+        Bool array of the shape of `x`; False for integers and bools. All derivatives are 0.
+
+    Raises:
+        DTypeError: `x` is complex.
+
     Example:
         >>> import numlift.numpy as np
-        >>> np.isposinf(np.asarray([np.inf, -np.inf]))
-        Array([ True, False], dtype=bool)
+        >>> np.isposinf(np.asarray([np.inf, -np.inf, np.nan]))
+        Array([ True, False, False], dtype=bool)
     """
     no_out("isposinf", out)
     return _one_infinity(x, "isposinf", np.inf)
@@ -115,10 +144,20 @@ def isposinf(x: Any, out: None = None) -> Any:
 def isneginf(x: Any, out: None = None) -> Any:
     """Whether x is -inf.
 
+    Args:
+        x: array or number of real numbers.
+        out: must be None.
+
+    Returns:
+        Bool array of the shape of `x`; False for integers and bools. All derivatives are 0.
+
+    Raises:
+        DTypeError: `x` is complex.
+
     Example:
         >>> import numlift.numpy as np
-        >>> np.isneginf(np.asarray([np.inf, -np.inf]))
-        Array([False,  True], dtype=bool)
+        >>> np.isneginf(np.asarray([np.inf, -np.inf, np.nan]))
+        Array([False,  True, False], dtype=bool)
     """
     no_out("isneginf", out)
     return _one_infinity(x, "isneginf", -np.inf)
@@ -126,12 +165,22 @@ def isneginf(x: Any, out: None = None) -> Any:
 
 @library(1)
 def signbit(x: Any, /) -> Any:
-    """Whether the sign bit is set: True for negative numbers, and for -0.0.
+    """Whether the sign bit is set: True for negative numbers, for -0.0, and for nan with that bit.
+
+    Args:
+        x: array or number of real numbers.
+
+    Returns:
+        Bool array of the shape of `x`; False for unsigned integers and bools. All derivatives are
+        0.
+
+    Raises:
+        DTypeError: `x` is complex.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.signbit(np.asarray([1.0, -0.0]))
-        Array([False,  True], dtype=bool)
+        >>> np.signbit(np.asarray([1.0, -0.0, -np.inf]))
+        Array([False,  True,  True], dtype=bool)
     """
     x = as_value(x, "signbit", "x")
     t = type_of(x)
@@ -144,12 +193,25 @@ def signbit(x: Any, /) -> Any:
 
 @library(1)
 def spacing(x: Any, /) -> Any:
-    """Distance to the next float away from 0, with the sign of x. Derivative 0.
+    """Distance from x to the next float of its dtype away from 0, with the sign of x.
+
+    Args:
+        x: array or number of real numbers; integers become the default float.
+
+    Returns:
+        Array of the shape and floating dtype of `x`; nan for infinities and nan. A step function:
+        the derivative is 0.
+
+    Raises:
+        DTypeError: `x` is complex.
+
+    Differences from NumPy and JAX: the greatest finite number has the gap below it, not inf. The
+    spacing of 0 is the least subnormal number, which CPUs flush to 0.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.spacing(1.0) == 2.0 ** -23
-        Array(True, dtype=bool)
+        >>> np.spacing(np.asarray([1.0, -2.0])) * 2.0**23
+        Array([ 1., -2.], dtype=float32)
     """
     x = apply(StopGradient.of(), real_inexact(x, "spacing"))
     t = type_of(x)
@@ -166,15 +228,25 @@ def spacing(x: Any, /) -> Any:
 
 @library(1)
 def frexp(x: Any, /) -> tuple[Any, Any]:
-    """Mantissa in [0.5, 1) (with the sign of x) and exponent with x = mantissa * 2**exponent.
+    """Mantissa and exponent of floats: ``x = mantissa * 2**exponent`` with |mantissa| in [0.5, 1).
 
-    0, infinities and nan have exponent 0. CPUs flush subnormal numbers to 0 first. Derivative of
-    the mantissa: 2**-exponent.
+    Args:
+        x: array or number of real numbers; integers become the default float.
+
+    Returns:
+        (mantissa, exponent), both of the shape of `x`: the mantissa in its floating dtype and with
+        its sign, the exponent in int32. 0, infinities and nan are their own mantissa, with exponent
+        0. Derivative of the mantissa: ``2**-exponent``, so 1 at 0.
+
+    Raises:
+        DTypeError: `x` is complex.
+
+    Differences from NumPy: CPUs flush subnormal numbers to 0 first.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.frexp(np.asarray([6.0, 0.0]))
-        (Array([0.75, 0.  ], dtype=float32), Array([3, 0], dtype=int32))
+        >>> np.frexp(np.asarray([6.0, -0.5, 0.0]))
+        (Array([ 0.75, -0.5 ,  0.  ], dtype=float32), Array([3, 0, 0], dtype=int32))
     """
     x = real_inexact(x, "frexp")
     t = type_of(x)
@@ -214,14 +286,26 @@ def _frexp(x: Any) -> tuple[Any, Any]:
 
 @library(1)
 def modf(x: Any, /, out: None = None) -> tuple[Any, Any]:
-    """Fraction and whole part, both with the sign of x. Derivatives 1 and 0.
+    """Fraction and whole part of floats, both with the sign of x: ``x = fraction + whole``.
 
-    A fraction 0.0 of a whole number has no sign, where NumPy's has that of x.
+    Args:
+        x: array or number of real numbers; integers become the default float.
+        out: must be None.
+
+    Returns:
+        (fraction, whole), both of the shape and floating dtype of `x`; of infinities (0, x).
+        Derivatives: 1 and 0, at whole numbers too.
+
+    Raises:
+        DTypeError: `x` is complex.
+
+    Differences from NumPy: a fraction 0.0 has no sign. From JAX: infinities have the fraction 0,
+    not nan.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.modf(np.asarray([1.5, -2.25]))
-        (Array([ 0.5 , -0.25], dtype=float32), Array([ 1., -2.], dtype=float32))
+        >>> np.modf(np.asarray([1.5, -2.25, -np.inf]))
+        (Array([ 0.5 , -0.25,  0.  ], dtype=float32), Array([  1.,  -2., -inf], dtype=float32))
     """
     no_out("modf", out)
     x = real_inexact(x, "modf")
@@ -236,12 +320,21 @@ def modf(x: Any, /, out: None = None) -> tuple[Any, Any]:
 
 @library(1)
 def sinc(x: Any) -> Any:
-    """sin(pi x) / (pi x), and 1 at 0. Its derivatives at 0 are the true ones (0, -pi**2/3).
+    """``sin(pi x) / (pi x)``, and 1 at 0: the sinc function of signal processing.
+
+    Args:
+        x: array or number; integers become the default float. Complex numbers are taken.
+
+    Returns:
+        Array of the shape and floating dtype of `x`. Derivatives at 0 are the limits, of every
+        order: 0, -pi**2 / 3, ... Near 0 the function is its Taylor series.
 
     Example:
-        >>> import numlift.numpy as np
+        >>> import numlift as nl, numlift.numpy as np
         >>> np.sinc(np.asarray([0.0, 0.5]))
         Array([1.       , 0.63661975], dtype=float32)
+        >>> nl.grad(np.sinc)(0.0)
+        Array(0., dtype=float32, weak_type=True)
     """
     x = inexact(x, "sinc")
     t = type_of(x)
@@ -269,10 +362,24 @@ def _size_type(t: ArrayType) -> Any:
 def i0(x: Any) -> Any:
     """Modified Bessel function of the first kind and order 0.
 
+    An even function that grows like ``exp(|x|)``: ``i0(x) = sum_k (x**2 / 4)**k / (k!)**2``.
+    Computed as ``exp(|x|)`` times `lax.bessel_i0e`.
+
+    Args:
+        x: array or number of real numbers; integers become the default float.
+
+    Returns:
+        Array of the shape and floating dtype of `x`. Derivative: the function of order 1, 0 at 0.
+
+    Raises:
+        DTypeError: `x` is complex.
+
+    Differences from JAX: the second derivative at 0 is 1/2 (JAX 0.10.2: 0).
+
     Example:
         >>> import numlift.numpy as np
-        >>> np.i0(0.0)
-        Array(1., dtype=float32, weak_type=True)
+        >>> np.i0(np.asarray([1.0, -1.0, 2.0]))
+        Array([1.2660658, 1.2660658, 2.2795854], dtype=float32)
     """
     x = real_inexact(x, "i0")
     return apply(arith.mul, apply(ops.exp, apply(ops.abs_, x)), apply(_i0e, x))
