@@ -1,19 +1,16 @@
-"""NumPy's mathematical functions of one argument: exponentials, roots, angles, rounding."""
+"""NumPy's algebraic functions of one argument: signs, absolute values, squares, reciprocals."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from .. import errors
 from ..api.library import library
 from ..core.tracing import apply, type_of
 from ..ops import elementwise as ops
-from ..ops import elementwise_binary as binary
-from ..ops import elementwise_trig as trig
 from ..structural import arith
 from .arithmetic import no_bool
-from .operands import inexact, number_of, real_inexact
+from .operands import inexact, real_inexact
 from .util import as_value, cast
 
 
@@ -121,298 +118,6 @@ def reciprocal(x: Any, /) -> Any:
     return apply(ops.reciprocal, inexact(x, "reciprocal"))
 
 
-# --- exponentials, logarithms, roots -------------------------------------------------------
-
-
-@library(1)
-def sqrt(x: Any, /) -> Any:
-    """Square root; nan for negative real numbers. Derivative 1 / (2 sqrt(x)), inf at 0.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.sqrt(np.asarray([4, 9]))
-        Array([2., 3.], dtype=float32)
-    """
-    return apply(ops.sqrt, inexact(x, "sqrt"))
-
-
-@library(1)
-def cbrt(x: Any, /) -> Any:
-    """Real cube root, also of negative numbers. Derivative inf at 0.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.cbrt(np.asarray([8.0, -27.0]))
-        Array([ 2., -3.], dtype=float32)
-    """
-    return apply(ops.cbrt, real_inexact(x, "cbrt"))
-
-
-@library(1)
-def exp(x: Any, /) -> Any:
-    """e**x.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.exp(0.0)
-        Array(1., dtype=float32, weak_type=True)
-    """
-    return apply(ops.exp, inexact(x, "exp"))
-
-
-@library(1)
-def exp2(x: Any, /) -> Any:
-    """2**x, exact for whole x.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.exp2(np.asarray([3, -1]))
-        Array([8. , 0.5], dtype=float32)
-    """
-    return apply(ops.exp2, inexact(x, "exp2"))
-
-
-@library(1)
-def expm1(x: Any, /) -> Any:
-    """e**x - 1, exact for small x.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.expm1(0.0)
-        Array(0., dtype=float32, weak_type=True)
-    """
-    return apply(ops.expm1, inexact(x, "expm1"))
-
-
-@library(1)
-def log(x: Any, /) -> Any:
-    """Natural logarithm: -inf at 0, nan for negative real numbers. Derivative 1 / x.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.log(1.0)
-        Array(0., dtype=float32, weak_type=True)
-    """
-    return apply(ops.log, inexact(x, "log"))
-
-
-@library(1)
-def log1p(x: Any, /) -> Any:
-    """log(1 + x), exact for small x.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.log1p(0.0)
-        Array(0., dtype=float32, weak_type=True)
-    """
-    return apply(ops.log1p, inexact(x, "log1p"))
-
-
-def _log_to_base(x: Any, base: float) -> Any:
-    y = apply(ops.log, x)
-    return apply(binary.div, y, number_of(type_of(y))(math.log(base)))
-
-
-@library(1)
-def log2(x: Any, /) -> Any:
-    """Logarithm to base 2.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.log2(np.asarray([1.0, 8.0]))
-        Array([0., 3.], dtype=float32)
-    """
-    return _log_to_base(inexact(x, "log2"), 2.0)
-
-
-@library(1)
-def log10(x: Any, /) -> Any:
-    """Logarithm to base 10.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.log10(1.0)
-        Array(0., dtype=float32, weak_type=True)
-    """
-    return _log_to_base(inexact(x, "log10"), 10.0)
-
-
-# --- trigonometric and hyperbolic functions ------------------------------------------------
-
-
-@library(1)
-def sin(x: Any, /) -> Any:
-    """Sine of an angle in radians.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.sin(0.0)
-        Array(0., dtype=float32, weak_type=True)
-    """
-    return apply(trig.sin, inexact(x, "sin"))
-
-
-@library(1)
-def cos(x: Any, /) -> Any:
-    """Cosine of an angle in radians.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.cos(0.0)
-        Array(1., dtype=float32, weak_type=True)
-    """
-    return apply(trig.cos, inexact(x, "cos"))
-
-
-@library(1)
-def tan(x: Any, /) -> Any:
-    """Tangent of an angle in radians.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.tan(0.0)
-        Array(0., dtype=float32, weak_type=True)
-    """
-    return apply(trig.tan, inexact(x, "tan"))
-
-
-@library(1)
-def arcsin(x: Any, /) -> Any:
-    """Inverse sine in [-pi/2, pi/2]; nan for real |x| > 1. Derivative inf at +-1.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.arcsin(0.0)
-        Array(0., dtype=float32, weak_type=True)
-    """
-    return apply(trig.asin, inexact(x, "arcsin"))
-
-
-@library(1)
-def arccos(x: Any, /) -> Any:
-    """Inverse cosine in [0, pi]; nan for real |x| > 1. Derivative -inf at +-1.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.arccos(1.0)
-        Array(0., dtype=float32, weak_type=True)
-    """
-    return apply(trig.acos, inexact(x, "arccos"))
-
-
-@library(1)
-def arctan(x: Any, /) -> Any:
-    """Inverse tangent in [-pi/2, pi/2].
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.arctan(0.0)
-        Array(0., dtype=float32, weak_type=True)
-    """
-    return apply(trig.atan, inexact(x, "arctan"))
-
-
-@library(1)
-def sinh(x: Any, /) -> Any:
-    """Hyperbolic sine.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.sinh(0.0)
-        Array(0., dtype=float32, weak_type=True)
-    """
-    return apply(trig.sinh, inexact(x, "sinh"))
-
-
-@library(1)
-def cosh(x: Any, /) -> Any:
-    """Hyperbolic cosine.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.cosh(0.0)
-        Array(1., dtype=float32, weak_type=True)
-    """
-    return apply(trig.cosh, inexact(x, "cosh"))
-
-
-@library(1)
-def tanh(x: Any, /) -> Any:
-    """Hyperbolic tangent.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.tanh(0.0)
-        Array(0., dtype=float32, weak_type=True)
-    """
-    return apply(trig.tanh, inexact(x, "tanh"))
-
-
-@library(1)
-def arcsinh(x: Any, /) -> Any:
-    """Inverse hyperbolic sine.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.arcsinh(0.0)
-        Array(0., dtype=float32, weak_type=True)
-    """
-    return apply(trig.asinh, inexact(x, "arcsinh"))
-
-
-@library(1)
-def arccosh(x: Any, /) -> Any:
-    """Inverse hyperbolic cosine; nan for real x < 1. Derivative inf at 1.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.arccosh(1.0)
-        Array(0., dtype=float32, weak_type=True)
-    """
-    return apply(trig.acosh, inexact(x, "arccosh"))
-
-
-@library(1)
-def arctanh(x: Any, /) -> Any:
-    """Inverse hyperbolic tangent; nan for real |x| > 1. Derivative inf at +-1.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.arctanh(0.0)
-        Array(0., dtype=float32, weak_type=True)
-    """
-    return apply(trig.atanh, inexact(x, "arctanh"))
-
-
-@library(1)
-def deg2rad(x: Any, /) -> Any:
-    """Degrees as radians: x * pi / 180.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.deg2rad(180.0)
-        Array(3.1415927, dtype=float32, weak_type=True)
-    """
-    return _scaled(real_inexact(x, "deg2rad"), math.pi / 180)
-
-
-@library(1)
-def rad2deg(x: Any, /) -> Any:
-    """Radians as degrees: x * 180 / pi.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.rad2deg(np.pi)
-        Array(180., dtype=float32, weak_type=True)
-    """
-    return _scaled(real_inexact(x, "rad2deg"), 180 / math.pi)
-
-
-def _scaled(x: Any, factor: float) -> Any:
-    t = type_of(x)
-    return apply(arith.mul, x, factor if t.weak_type else number_of(t)(factor))
-
-
 def no_out(function: str, out: Any) -> None:
     """Raise if an `out` argument was given: arrays cannot be written to."""
     if out is not None:
@@ -424,48 +129,14 @@ def no_out(function: str, out: Any) -> None:
 
 
 abs = absolute
-degrees, radians = rad2deg, deg2rad
-asin, acos, atan = arcsin, arccos, arctan
-asinh, acosh, atanh = arcsinh, arccosh, arctanh
 
 __all__ = [
     "abs",
     "absolute",
-    "acos",
-    "acosh",
-    "arccos",
-    "arccosh",
-    "arcsin",
-    "arcsinh",
-    "arctan",
-    "arctanh",
-    "asin",
-    "asinh",
-    "atan",
-    "atanh",
-    "cbrt",
-    "cos",
-    "cosh",
-    "deg2rad",
-    "degrees",
-    "exp",
-    "exp2",
-    "expm1",
     "fabs",
-    "log",
-    "log10",
-    "log1p",
-    "log2",
     "negative",
     "positive",
-    "rad2deg",
-    "radians",
     "reciprocal",
     "sign",
-    "sin",
-    "sinh",
-    "sqrt",
     "square",
-    "tan",
-    "tanh",
 ]

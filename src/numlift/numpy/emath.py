@@ -14,7 +14,7 @@ import numpy as np
 from .. import errors
 from ..core.dtypes import promote_types
 from ..core.tracing import Tracer, type_of
-from . import arithmetic, elementwise, powers
+from . import arithmetic, exponential, powers, trigonometric
 from .array_values import convert_to
 from .creation import asarray
 
@@ -55,7 +55,7 @@ def sqrt(x: Any) -> Any:
         >>> np.emath.sqrt(np.asarray([-4.0, 4.0]))
         Array([0.+2.j, 2.+0.j], dtype=complex64)
     """
-    return elementwise.sqrt(_outside("sqrt", x, _negative))
+    return exponential.sqrt(_outside("sqrt", x, _negative))
 
 
 def log(x: Any) -> Any:
@@ -66,17 +66,17 @@ def log(x: Any) -> Any:
         >>> np.emath.log(np.asarray(-1.0)).imag
         Array(3.1415927, dtype=float32)
     """
-    return elementwise.log(_outside("log", x, _negative))
+    return exponential.log(_outside("log", x, _negative))
 
 
 def log10(x: Any) -> Any:
     """Logarithm to base 10; complex if an element is negative."""
-    return elementwise.log10(_outside("log10", x, _negative))
+    return exponential.log10(_outside("log10", x, _negative))
 
 
 def log2(x: Any) -> Any:
     """Logarithm to base 2; complex if an element is negative."""
-    return elementwise.log2(_outside("log2", x, _negative))
+    return exponential.log2(_outside("log2", x, _negative))
 
 
 def logn(n: Any, x: Any) -> Any:
@@ -109,17 +109,17 @@ def power(x: Any, p: Any) -> Any:
 
 def arccos(x: Any) -> Any:
     """Inverse cosine; complex if an element is outside [-1, 1]."""
-    return elementwise.arccos(_outside("arccos", x, _beyond_one))
+    return trigonometric.arccos(_outside("arccos", x, _beyond_one))
 
 
 def arcsin(x: Any) -> Any:
     """Inverse sine; complex if an element is outside [-1, 1]."""
-    return elementwise.arcsin(_outside("arcsin", x, _beyond_one))
+    return trigonometric.arcsin(_outside("arcsin", x, _beyond_one))
 
 
 def arctanh(x: Any) -> Any:
     """Inverse hyperbolic tangent; complex if an element is outside [-1, 1]."""
-    return elementwise.arctanh(_outside("arctanh", x, _beyond_one))
+    return trigonometric.arctanh(_outside("arctanh", x, _beyond_one))
 
 
 __all__ = ["arccos", "arcsin", "arctanh", "log", "log10", "log2", "logn", "power", "sqrt"]

@@ -11,7 +11,8 @@ from typing import Any
 from ..lax import special
 from ..lax.elementwise import logistic
 from .arithmetic import divide, floor_divide, multiply, remainder, subtract
-from .elementwise import absolute, exp, log, log1p, negative
+from .elementwise import absolute, negative
+from .exponential import exp, log, log1p
 from .floats import isfinite
 from .logic import equal, less
 from .selection import where

@@ -9,7 +9,7 @@ from ... import errors
 from ...api.library import library
 from ...core.tracing import type_of
 from ..diagonals import eye
-from ..elementwise import log
+from ..exponential import log
 from ..reductions import prod, sum
 from ..selection import where
 from ..util import as_value, broadcast_shape, broadcast_to_shape, to_inexact
