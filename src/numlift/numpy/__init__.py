@@ -7,6 +7,7 @@ from __future__ import annotations
 from . import (
     arithmetic,
     choosing,
+    complex_parts,
     conversions,
     creation,
     cumulative,
@@ -18,6 +19,7 @@ from . import (
     emath,
     fft,
     files,
+    filling,
     fitting,
     floats,
     functional,
@@ -64,8 +66,7 @@ from .conversions import (
     require, shares_memory,
 )
 from .creation import (
-    array, asarray, astype, copy, empty, empty_like, full, full_like, ones, ones_like, zeros,
-    zeros_like,
+    array, asarray, astype, copy,
 )
 from .cumulative import (
     cumprod, cumsum, cumulative_prod, cumulative_sum,
@@ -102,6 +103,9 @@ from .einsum import (
 from .files import (
     from_dlpack, frombuffer, fromfile, fromiter, fromregex, fromstring, genfromtxt, load, loadtxt,
     save, savetxt, savez, savez_compressed,
+)
+from .filling import (
+    empty, empty_like, full, full_like, ones, ones_like, zeros, zeros_like,
 )
 from .fitting import (
     polyfit, roots,
@@ -218,6 +222,7 @@ __all__ += [
 ]
 __all__ += arithmetic.__all__
 __all__ += choosing.__all__
+__all__ += complex_parts.__all__
 __all__ += creation.__all__
 __all__ += cumulative.__all__
 __all__ += diagonals.__all__
@@ -228,6 +233,7 @@ __all__ += [
 ]
 __all__ += elementwise.__all__
 __all__ += files.__all__
+__all__ += filling.__all__
 __all__ += fitting.__all__
 __all__ += floats.__all__
 __all__ += functional.__all__

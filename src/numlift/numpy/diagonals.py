@@ -17,7 +17,8 @@ from ..ops.slicing import Slice
 from ..runtime.transfer import as_array
 from ..structural import arith
 from ..structural.shape import Broadcast, Transpose, reshape
-from .creation import placed, shape_of, unused
+from .creation import placed, unused
+from .filling import shape_of
 from .powers import power
 from .util import as_value, cast, check_axis, expand
 

@@ -13,7 +13,8 @@ from ..core.dtypes import user_dtype
 from ..core.tracing import apply, type_of
 from ..runtime.transfer import as_array
 from ..structural.shape import Broadcast, reshape
-from .creation import array, shape_of, unused
+from .creation import array, unused
+from .filling import shape_of
 from .ranges import arange
 from .util import as_value
 

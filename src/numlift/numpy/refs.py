@@ -13,7 +13,7 @@ from ..ops.scatter import Scatter, ScatterAdd, ScatterSet
 from ..runtime.transfer import as_array, device_put
 from ..structural.arith import convert
 from .at import Options
-from .creation import zeros
+from .filling import zeros
 from .index_parse import parse
 from .index_update import update
 from .indexing import basic_key, getitem
