@@ -76,25 +76,34 @@ def arange(
     like: None = None,
     out_sharding: Any = None,
 ) -> Any:
-    """start, start + step, start + 2 step, ... up to `stop`, which is not included.
+    """``start, start + step, start + 2 step, ...`` up to `stop`, which is not included.
 
-    The length is ceil((stop - start) / step). Integers give int32, floats float32 (64-bit if x64
-    is on); element i is start + i * step computed in that dtype.
+    Element i is ``start + i * step``, computed in the dtype of the result.
 
     Args:
         start: first number; the end (from 0) if `stop` is not given.
         stop: the end, excluded.
-        step: difference of neighbours, 1 by default.
-        dtype: dtype of the result.
-        device, like, out_sharding: see `zeros`.
+        step: difference of neighbours, 1 by default; may be negative.
+        dtype: dtype of the result; by default int32 for integers and float32 for floats (64 bits
+            wide if x64 is on).
+        device: device or `Sharding` to make it on.
+        like: must be None.
+        out_sharding: sharding of the result, on meshes with Explicit axes.
+
+    Returns:
+        Array of shape ``(ceil((stop - start) / step),)``, empty if that is negative.
 
     Raises:
-        ConcretizationTypeError: an argument is traced.  ZeroDivisionError: step is 0.
+        ConcretizationTypeError: an argument is traced, so that the length is not known.
+        ZeroDivisionError: `step` is 0.  ValueArgumentError: an argument is an array with axes or
+        complex, or the length is not finite.  DTypeError: `dtype` is bool.
 
     Example:
         >>> import numlift.numpy as np
         >>> np.arange(2, 8, 3)
         Array([2, 5], dtype=int32)
+        >>> np.arange(1.0, 0.0, -0.25)
+        Array([1.  , 0.75, 0.5 , 0.25], dtype=float32)
     """
     unused("arange", None, like)
     if stop is None:
@@ -108,7 +117,7 @@ def arange(
     else:
         wanted = user_dtype(dtype, "arange", False)
     first, end, delta = given[0], given[1], given[2] if len(given) > 2 else 1
-    if wanted.kind in "bc":
+    if wanted.kind == "b":
         raise errors.DTypeError(
             errors.explain("arange", f"{wanted} numbers have no range", try_="dtype=int or float")
         )
@@ -119,8 +128,31 @@ def arange(
     if Dim in (type(first), type(end), type(delta)):
         length = _symbolic_length(first, end, delta)
     else:
-        length = max(0, math.ceil((_exact(end) - _exact(first)) / _exact(delta)))
+        length = _length(_exact(first), _exact(end), _exact(delta))
     return placed(_range(length, first, delta, wanted), device, out_sharding)
+
+
+def _length(first: Any, end: Any, delta: Any) -> int:
+    if any(isinstance(x, (complex, np.complexfloating)) for x in (first, end, delta)):
+        raise errors.ValueArgumentError(
+            errors.explain(
+                "arange",
+                "complex numbers have no order, so start, stop and step must be real",
+                {"start": first, "stop": end, "step": delta},
+                try_="real arguments and dtype=complex",
+            )
+        )
+    steps = (end - first) / delta
+    if not math.isfinite(steps):
+        raise errors.ValueArgumentError(
+            errors.explain(
+                "arange",
+                "the length, (stop - start) / step, is not finite",
+                {"start": first, "stop": end, "step": delta},
+                try_="finite start and stop",
+            )
+        )
+    return max(0, math.ceil(steps))
 
 
 def _symbolic_length(first: Any, end: Any, delta: Any) -> Any:
@@ -194,22 +226,37 @@ def linspace(
 ) -> Any:
     """`num` evenly spaced numbers from `start` to `stop`.
 
-    Sample i is start (1 - t) + stop t with t = i / (num - 1), or i / num without the end point;
-    the last one is exactly `stop`.
+    Sample i is ``start (1 - t) + stop t`` with ``t = i / (num - 1)``, or ``i / num`` without the
+    end point. The first one is exactly `start`, and the last one exactly `stop`.
 
     Args:
-        start, stop: numbers or arrays, which broadcast. Derivatives: 1 - t and t.
-        num: number of samples.
+        start: number or array where the samples start.
+        stop: number or array where they end; broadcast with `start`.
+        num: number of samples, known while tracing.
         endpoint: whether `stop` is the last sample.
-        retstep: also return the step (nan if there is none).
-        dtype: dtype of the result, a float by default; integers are rounded down.
+        retstep: also return the difference of neighbours.
+        dtype: dtype of the result, by default the floating one of the ends; integers are rounded
+            down.
         axis: axis of the samples in the result.
-        device, out_sharding: see `zeros`.
+        device: device or `Sharding` to put it on.
+        out_sharding: sharding of the result, on meshes with Explicit axes.
+
+    Returns:
+        Array of the broadcast shape with an axis of length `num` more; with `retstep` a pair with
+        the step, an array of the broadcast shape (nan if there is none). Derivatives: 1 - t in
+        `start`, t in `stop`.
+
+    Raises:
+        ArgumentError: `num` is no known int.  ValueArgumentError: it is negative.  ShapeError: the
+        ends do not broadcast.
 
     Example:
         >>> import numlift.numpy as np
         >>> np.linspace(0, 1, 5)
         Array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
+        >>> np.linspace(np.zeros(2), np.asarray([1.0, 10.0]), 3, axis=-1)
+        Array([[ 0. ,  0.5,  1. ],
+               [ 0. ,  5. , 10. ]], dtype=float32)
     """
     n = _count(num, "linspace")
     wanted = None if dtype is None else user_dtype(dtype, "linspace", False)
@@ -284,17 +331,31 @@ def logspace(
     dtype: Any = None,
     axis: int = 0,
 ) -> Any:
-    """base ** linspace(start, stop): numbers evenly spaced on a logarithmic scale.
+    """Numbers evenly spaced on a logarithmic scale: ``base ** linspace(start, stop, num)``.
 
     Args:
-        start, stop: exponents of the ends.
-        base: a number or array.
-        num, endpoint, dtype, axis: as for `linspace`.
+        start: exponent of the first number; number or array.
+        stop: exponent of the last one; broadcast with `start`.
+        num: number of samples, known while tracing.
+        endpoint: whether ``base ** stop`` is the last sample.
+        base: number, or array that broadcasts with `start` and `stop`.
+        dtype: dtype of the result, by default the floating one of the ends; integers are truncated.
+        axis: axis of the samples in the result.
+
+    Returns:
+        Array of the broadcast shape with an axis of length `num` more. Differentiable in both ends
+        and the base.
+
+    Raises:
+        ArgumentError: `num` is no known int.  ValueArgumentError: it is negative.  ShapeError: the
+        arguments do not broadcast.
 
     Example:
         >>> import numlift.numpy as np
         >>> np.logspace(0, 2, 3)
         Array([  1.,  10., 100.], dtype=float32)
+        >>> np.logspace(0, 3, 4, base=np.asarray([2.0, 3.0])).shape
+        (4, 2)
     """
     n = _count(num, "logspace")
     wanted = None if dtype is None else user_dtype(dtype, "logspace", False)
@@ -329,13 +390,28 @@ def geomspace(
     dtype: Any = None,
     axis: int = 0,
 ) -> Any:
-    """Numbers of a geometric progression from `start` to `stop`.
+    """Numbers of a geometric progression: each is the one before times the same ratio.
 
-    Sample i is start (stop / start)**t with t as in `linspace`; the ends are exact.
+    Sample i is ``start (stop / start)**t`` with t as in `linspace`; the ends are exact.
 
     Args:
-        start, stop: both positive, both negative, or complex; not 0.
-        num, endpoint, dtype, axis: as for `linspace`.
+        start: first number; number or array, not 0.
+        stop: last number, of the same sign or complex; broadcast with `start`.
+        num: number of samples, known while tracing.
+        endpoint: whether `stop` is the last sample.
+        dtype: dtype of the result, by default the floating one of the ends; integers are truncated,
+            so a sample that is a whole number only up to rounding error may be one less.
+        axis: axis of the samples in the result.
+
+    Returns:
+        Array of the broadcast shape with an axis of length `num` more; nan between ends that are 0
+        or have different signs. Differentiable in both ends.
+
+    Raises:
+        ArgumentError: `num` is no known int.  ValueArgumentError: it is negative.  ShapeError: the
+        ends do not broadcast.
+
+    Differences from NumPy: an end that is 0 does not raise.
 
     Example:
         >>> import numlift.numpy as np
