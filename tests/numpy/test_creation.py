@@ -161,6 +161,25 @@ def test_arange_options_and_errors() -> None:
         np.arange("a")
 
 
+def test_arange_of_complex_dtype() -> None:
+    wanted = numpy.arange(1, 4, 2, dtype="complex64")
+    same(np.arange(1, 4, 2, dtype=complex), wanted)
+    same(nl.jit(lambda: np.arange(1, 4, 2, dtype=complex))(), wanted)
+    for stop in (3j, numpy.complex64(3), np.asarray(3j)):
+        with pytest.raises(ValueError, match="complex numbers have no order"):
+            np.arange(stop)
+
+
+@pytest.mark.parametrize("stop", [numpy.nan, numpy.inf])
+def test_arange_without_length(stop: float) -> None:
+    with pytest.raises(errors.ValueArgumentError, match="is not finite"):
+        np.arange(stop)
+
+
+def test_fortran_arrays_have_an_axis() -> None:
+    same(np.asfortranarray(1.5), numpy.asfortranarray(numpy.float32(1.5)))
+
+
 SPACES: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
     ("linspace", (0, 1, 5), {}), ("linspace", (0, 10, 5), {"dtype": int}),
     ("linspace", (0, 1, 5), {"endpoint": False, "retstep": True}), ("linspace", (2, 3, 1), {}),

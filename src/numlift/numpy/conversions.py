@@ -39,7 +39,7 @@ def asfortranarray(a: Any, dtype: Any = None, *, like: None = None) -> Any:
         >>> np.asfortranarray([1, 2])
         Array([1, 2], dtype=int32)
     """
-    return array(a, dtype, copy=False, like=like)
+    return array(a, dtype, copy=False, ndmin=1, like=like)
 
 
 def asarray_chkfinite(a: Any, dtype: Any = None, order: str | None = None) -> Any:
