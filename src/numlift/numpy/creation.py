@@ -42,12 +42,13 @@ def array(
     device: Any = None,
     out_sharding: Any = None,
 ) -> Any:
-    """An array with the value of `object`.
+    """An array with the values of `object`, in memory of its own.
 
     Args:
         object: array, number, or nested lists of these (traced values may be among them).
         dtype: dtype of the result; by default that of the parts, promoted. Python numbers give
-            int32, float32 and complex64 (64-bit if x64 is on); one number alone is weakly typed.
+            int32, float32 and complex64 (64 bits wide if x64 is on); one number alone is weakly
+            typed.
         copy: whether the result must not share memory with `object`.
         order: accepted ("K", "A", "C", "F" or None); arrays have no memory order here.
         ndmin: least number of axes; new ones come first.
@@ -57,14 +58,23 @@ def array(
         device: device or `Sharding` to put it on.
         out_sharding: sharding of the result, on meshes with Explicit axes.
 
+    Returns:
+        Array whose shape is the nesting of the lists, followed by the shape of their elements.
+        Linear in traced parts.
+
     Raises:
-        ArgumentError: `object` is not made of numbers.  ValueArgumentError: None, ragged lists,
-        no order, or too many axes.  OverflowError: a Python integer does not fit.
+        ArgumentError: `object` is not made of numbers.  ValueArgumentError: None, ragged lists, no
+        order, or too many axes.  OverflowError: a Python integer does not fit into the dtype.
+
+    Differences from NumPy: no arrays of strings or objects.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.array([[1, 2], [3, 4]], ndmin=3).shape
-        (1, 2, 2)
+        >>> np.array([[1, 2], [3, 4.5]])
+        Array([[1. , 2. ],
+               [3. , 4.5]], dtype=float32)
+        >>> np.array([1, 2], ndmin=3).shape
+        (1, 1, 2)
     """
     unused("array", order, like)
     wanted = None if dtype is None else user_dtype(dtype, "array")
@@ -119,7 +129,7 @@ def asarray(
     like: None = None,
     out_sharding: Any = None,
 ) -> Any:
-    """`a` as an array: itself if it is one and fits.
+    """`a` as an array: itself if it is one and has the dtype.
 
     On CPU the result shares the memory of a NumPy array of the same dtype that is aligned to 64
     bytes and in row-major order, such as the result of ``numpy.asarray(x)``: do not write to it any
@@ -127,18 +137,29 @@ def asarray(
 
     Args:
         a: array, number, or nested lists of these.
-        dtype: dtype of the result.
-        order: see `array`.
+        dtype: dtype of the result; by default as for `array`.
+        order: accepted ("K", "A", "C", "F" or None); arrays have no memory order here.
         copy: True always copies; False raises if a copy would be needed.
-        device, like, out_sharding: see `array`.
+        device: device or `Sharding` to put it on.
+        like: must be None.
+        out_sharding: sharding of the result, on meshes with Explicit axes.
+
+    Returns:
+        Array of the shape of `a`.
 
     Raises:
-        ValueArgumentError: `copy` is False and `a` is no array of that dtype already.
+        ValueArgumentError: `copy` is False and `a` is no array of that dtype already; and what
+        `array` raises.
+
+    Differences from JAX: `copy` False does not copy lists and numbers silently.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.asarray([1, 2], dtype="float32")
+        >>> x = np.asarray([1, 2], dtype="float32")
+        >>> x
         Array([1., 2.], dtype=float32)
+        >>> np.asarray(x) is x
+        True
     """
     if copy is False:
         wanted = None if dtype is None else user_dtype(dtype, "asarray")
@@ -175,27 +196,52 @@ def _shared(x: np.ndarray, dtype: Any) -> Array | None:
 def copy(a: Any, order: str | None = "K", subok: bool = False) -> Any:
     """A copy of `a` in memory of its own.
 
+    Arrays are immutable, so a copy matters only where memory is given away, as by donation.
+
+    Args:
+        a: array, number, or nested lists of these.
+        order: accepted ("K", "A", "C", "F" or None); arrays have no memory order here.
+        subok: accepted; there are no subclasses of arrays.
+
+    Returns:
+        Array of the shape and dtype of `a`. The identity for derivatives.
+
     Example:
         >>> import numlift.numpy as np
-        >>> np.copy(np.asarray([1, 2]))
-        Array([1, 2], dtype=int32)
+        >>> x = np.asarray([1, 2])
+        >>> y = np.copy(x)
+        >>> y, y is x
+        (Array([1, 2], dtype=int32), False)
     """
     return array(a, copy=True, order=order, subok=subok)
 
 
 def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> Any:
-    """`x` with another dtype. Complex to real keeps the real part, float to integer truncates.
+    """`x` with another dtype.
+
+    Floats become integers by truncation: nan gives 0, and numbers outside the range its nearest
+    end. Complex numbers become real ones by their real part; every number that is not 0 becomes
+    True.
 
     Args:
-        x: array.
+        x: array, number, or nested lists of these.
         dtype: the new dtype; None is the default float.
         copy: True copies also if the dtype is the same.
         device: device or `Sharding` of the result.
 
+    Returns:
+        Array of the shape of `x`. Derivatives pass between floating dtypes, and are 0 through
+        integers and bools.
+
+    Raises:
+        DTypeError: PRNG keys to or from numbers.
+
+    Differences from NumPy: floats outside the range of an integer dtype do not wrap around.
+
     Example:
         >>> import numlift.numpy as np
-        >>> np.astype(np.asarray([1.7, -1.7]), int)
-        Array([ 1, -1], dtype=int32)
+        >>> np.astype(np.asarray([1.7, -1.7, np.nan, 1e20]), int)
+        Array([         1,         -1,          0, 2147483647], dtype=int32)
     """
     x = as_value(x, "astype", "x")
     t = type_of(x)
