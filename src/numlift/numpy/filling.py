@@ -84,16 +84,22 @@ def zeros(
     like: None = None,
     out_sharding: Any = None,
 ) -> Any:
-    """An array of zeros; the default dtype is float32 (float64 if x64 is on).
-
-    A dtype of PRNG keys gives keys whose words are 0.
+    """An array of zeros.
 
     Args:
-        shape: an int or a sequence of ints.
-        dtype: dtype of the result.
-        order, like: see `array`.
+        shape: an int or a sequence of ints, known while tracing.
+        dtype: dtype of the result, by default float32 (float64 if x64 is on); a dtype of PRNG keys
+            gives keys whose words are 0.
+        order: accepted ("K", "A", "C", "F" or None); arrays have no memory order here.
         device: device or `Sharding` to make it on.
+        like: must be None.
         out_sharding: sharding of the result, on meshes with Explicit axes.
+
+    Returns:
+        Array of shape `shape`, without a derivative.
+
+    Raises:
+        ArgumentError: `shape` does not hold integers.  ShapeError: one is negative.
 
     Example:
         >>> import numlift.numpy as np
@@ -115,12 +121,26 @@ def ones(
     like: None = None,
     out_sharding: Any = None,
 ) -> Any:
-    """An array of ones; arguments as for `zeros`.
+    """An array of ones.
+
+    Args:
+        shape: an int or a sequence of ints, known while tracing.
+        dtype: dtype of the result, by default float32 (float64 if x64 is on).
+        order: accepted ("K", "A", "C", "F" or None); arrays have no memory order here.
+        device: device or `Sharding` to make it on.
+        like: must be None.
+        out_sharding: sharding of the result, on meshes with Explicit axes.
+
+    Returns:
+        Array of shape `shape`, without a derivative.
+
+    Raises:
+        ArgumentError: `shape` does not hold integers.  ShapeError: one is negative.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.ones(3)
-        Array([1., 1., 1.], dtype=float32)
+        >>> np.ones(3), np.ones((), bool)
+        (Array([1., 1., 1.], dtype=float32), Array(True, dtype=bool))
     """
     unused("ones", order, like)
     return filled("ones", shape, 1, _float_dtype(dtype, "ones"), device, out_sharding)
@@ -137,6 +157,22 @@ def empty(
     out_sharding: Any = None,
 ) -> Any:
     """An array of zeros: memory without a value does not exist here.
+
+    Args:
+        shape: an int or a sequence of ints, known while tracing.
+        dtype: dtype of the result, by default float32 (float64 if x64 is on).
+        order: accepted ("K", "A", "C", "F" or None); arrays have no memory order here.
+        device: device or `Sharding` to make it on.
+        like: must be None.
+        out_sharding: sharding of the result, on meshes with Explicit axes.
+
+    Returns:
+        Array of shape `shape`, without a derivative.
+
+    Raises:
+        ArgumentError: `shape` does not hold integers.  ShapeError: one is negative.
+
+    Differences from NumPy: the values are always 0.
 
     Example:
         >>> import numlift.numpy as np
@@ -158,7 +194,28 @@ def full(
     like: None = None,
     out_sharding: Any = None,
 ) -> Any:
-    """An array filled with `fill_value`, a number or an array that broadcasts to `shape`.
+    """An array filled with one value, or with an array that is repeated.
+
+    Args:
+        shape: an int or a sequence of ints, known while tracing.
+        fill_value: number, or array that broadcasts to `shape`.
+        dtype: dtype of the result, by default that of `fill_value`; a Python number gives a weakly
+            typed array.
+        order: accepted ("K", "A", "C", "F" or None); arrays have no memory order here.
+        device: device or `Sharding` to make it on.
+        like: must be None.
+        out_sharding: sharding of the result, on meshes with Explicit axes.
+
+    Returns:
+        Array of shape `shape`; linear in `fill_value`.
+
+    Raises:
+        ShapeError: `fill_value` does not broadcast to `shape`, or a size is negative.
+        ArgumentError: `shape` does not hold integers.  OverflowError: a Python integer does not fit
+        into `dtype`.
+
+    Differences from JAX: an integer that does not fit raises instead of wrapping around, as in
+    NumPy.
 
     Example:
         >>> import numlift.numpy as np
@@ -226,18 +283,29 @@ def zeros_like(
     device: Any = None,
     out_sharding: Any = None,
 ) -> Any:
-    """Zeros with the shape and dtype of `a` (which needs nothing else: a `ShapeDtypeStruct` does).
+    """Zeros with the shape and dtype of `a`.
 
     Args:
-        a: what to take shape, dtype and (Explicit) sharding from.
-        dtype, shape: override those of `a`.
-        order, subok: see `array`.
-        device, out_sharding: see `zeros`.
+        a: array, number or nested lists; of anything with a shape and a dtype (a
+            `ShapeDtypeStruct`) no values are needed. Its (Explicit) sharding is kept.
+        dtype: dtype instead of that of `a`.
+        shape: shape instead of that of `a`.
+        order: accepted ("K", "A", "C", "F" or None); arrays have no memory order here.
+        subok: accepted; there are no subclasses of arrays.
+        device: device or `Sharding` to make it on.
+        out_sharding: sharding of the result, on meshes with Explicit axes.
+
+    Returns:
+        Array without a derivative; weakly typed if `a` is and no `dtype` is given.
+
+    Raises:
+        ArgumentError: `a` is no array, or `shape` does not hold integers.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.zeros_like(np.asarray([1, 2]))
-        Array([0, 0], dtype=int32)
+        >>> np.zeros_like(np.asarray([[1, 2], [3, 4]]))
+        Array([[0, 0],
+               [0, 0]], dtype=int32)
     """
     unused("zeros_like", order)
     return _like("zeros_like", a, 0, dtype, shape, device, out_sharding)
@@ -253,7 +321,23 @@ def ones_like(
     device: Any = None,
     out_sharding: Any = None,
 ) -> Any:
-    """Ones with the shape and dtype of `a`; arguments as for `zeros_like`.
+    """Ones with the shape and dtype of `a`.
+
+    Args:
+        a: array, number or nested lists; of anything with a shape and a dtype (a
+            `ShapeDtypeStruct`) no values are needed. Its (Explicit) sharding is kept.
+        dtype: dtype instead of that of `a`.
+        shape: shape instead of that of `a`.
+        order: accepted ("K", "A", "C", "F" or None); arrays have no memory order here.
+        subok: accepted; there are no subclasses of arrays.
+        device: device or `Sharding` to make it on.
+        out_sharding: sharding of the result, on meshes with Explicit axes.
+
+    Returns:
+        Array without a derivative; weakly typed if `a` is and no `dtype` is given.
+
+    Raises:
+        ArgumentError: `a` is no array, or `shape` does not hold integers.
 
     Example:
         >>> import numlift.numpy as np
@@ -276,10 +360,28 @@ def empty_like(
 ) -> Any:
     """Zeros with the shape and dtype of `prototype`: memory without a value does not exist here.
 
+    Args:
+        prototype: array, number or nested lists; of anything with a shape and a dtype (a
+            `ShapeDtypeStruct`) no values are needed. Its (Explicit) sharding is kept.
+        dtype: dtype instead of that of `prototype`.
+        shape: shape instead of that of `prototype`.
+        order: accepted ("K", "A", "C", "F" or None); arrays have no memory order here.
+        subok: accepted; there are no subclasses of arrays.
+        device: device or `Sharding` to make it on.
+        out_sharding: sharding of the result, on meshes with Explicit axes.
+
+    Returns:
+        Array without a derivative; weakly typed if `prototype` is and no `dtype` is given.
+
+    Raises:
+        ArgumentError: `prototype` is no array, or `shape` does not hold integers.
+
+    Differences from NumPy: the values are always 0.
+
     Example:
         >>> import numlift.numpy as np
-        >>> np.empty_like(np.asarray([1, 2]))
-        Array([0, 0], dtype=int32)
+        >>> np.empty_like(np.asarray([1, 2]), dtype=float)
+        Array([0., 0.], dtype=float32)
     """
     unused("empty_like", order)
     return _like("empty_like", prototype, 0, dtype, shape, device, out_sharding)
@@ -296,11 +398,29 @@ def full_like(
     device: Any = None,
     out_sharding: Any = None,
 ) -> Any:
-    """`fill_value` with the shape and dtype of `a`; arguments as for `zeros_like`.
+    """`fill_value` with the shape and dtype of `a`.
+
+    Args:
+        a: array, number or nested lists; of anything with a shape and a dtype (a
+            `ShapeDtypeStruct`) no values are needed. Its (Explicit) sharding is kept.
+        fill_value: number, or array that broadcasts to the shape; converted to the dtype.
+        dtype: dtype instead of that of `a`.
+        shape: shape instead of that of `a`.
+        order: accepted ("K", "A", "C", "F" or None); arrays have no memory order here.
+        subok: accepted; there are no subclasses of arrays.
+        device: device or `Sharding` to make it on.
+        out_sharding: sharding of the result, on meshes with Explicit axes.
+
+    Returns:
+        Array; linear in `fill_value`.
+
+    Raises:
+        ShapeError: `fill_value` does not broadcast.  OverflowError: a Python integer does not fit
+        into the dtype.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.full_like(np.asarray([1, 2]), 7)
+        >>> np.full_like(np.asarray([1, 2]), 7.9)
         Array([7, 7], dtype=int32)
     """
     unused("full_like", order)
