@@ -23,19 +23,29 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     """Coordinate arrays of a grid from one vector an axis.
 
     Args:
-        *xi: vectors or numbers.
+        *xi: n vectors, or numbers, which count as vectors of one element.
         copy: must be True: arrays share no memory here.
         sparse: keep axes of length 1, to be broadcast.
-        indexing: "xy": the first vector runs along axis 1; "ij": along axis 0.
+        indexing: "xy": the first vector runs along axis 1 and the second along axis 0, as in plots;
+            "ij": vector i runs along axis i, as in matrices.
 
     Returns:
-        List of arrays (NumPy: tuple).
+        List of n arrays with n axes, each of the dtype of its vector: array i repeats `xi[i]` over
+            the
+        other axes.
+
+    Raises:
+        ShapeError: an argument has more than one axis.  ValueArgumentError: unknown `indexing`, or
+        `copy` is not True.
+
+    Differences from NumPy: a list instead of a tuple; arguments with more axes are not flattened.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.meshgrid(np.asarray([1, 2]), np.asarray([3, 4]))[0]
-        Array([[1, 2],
-               [1, 2]], dtype=int32)
+        >>> x, y = np.meshgrid(np.asarray([1, 2, 3]), np.asarray([10, 20]))
+        >>> x + y
+        Array([[11, 12, 13],
+               [21, 22, 23]], dtype=int32)
     """
     if not copy:
         raise errors.ValueArgumentError(
@@ -106,14 +116,23 @@ def indices(dimensions: Any, dtype: Any = None, sparse: bool = False) -> Any:
     """Row, column, ... numbers of every element of an array.
 
     Args:
-        dimensions: shape of the array.
-        dtype: dtype of the result, the default integer.
-        sparse: return a tuple of arrays with axes of length 1, to be broadcast.
+        dimensions: shape of the array: an int or n ints.
+        dtype: dtype of the result, by default the default integer.
+        sparse: keep axes of length 1, to be broadcast.
+
+    Returns:
+        Array of shape ``(n, *dimensions)``: element ``[k, i_0, ..., i_{n-1}]`` is ``i_k``. With
+        `sparse` a tuple of n arrays.
+
+    Raises:
+        ArgumentError: `dimensions` does not hold integers.  ShapeError: one is negative.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.indices((1, 2))[1]
-        Array([[0, 1]], dtype=int32)
+        >>> rows, columns = np.indices((2, 3))
+        >>> 10 * rows + columns
+        Array([[ 0,  1,  2],
+               [10, 11, 12]], dtype=int32)
     """
     shape = shape_of("indices", dimensions)
     wanted = user_dtype(int if dtype is None else dtype, "indices", False)
@@ -141,17 +160,28 @@ def fromfunction(
 
     Args:
         function: takes one coordinate an axis. It is mapped over the grid with `vmap`, so it sees
-            numbers (NumPy hands it whole arrays), and may return trees of arrays.
-        shape: shape of the grid.
-        dtype: dtype of the coordinates.
+            numbers, and may return trees of arrays.
+        shape: an int or a sequence of ints: the shape of the grid.
+        dtype: dtype of the coordinates, by default the default float.
         like: must be None.
-        **kwargs: passed on.
+        **kwargs: passed on to `function`.
+
+    Returns:
+        What `function` returns, with the axes of the grid before its own.
+
+    Raises:
+        ArgumentError: `shape` does not hold integers.  ShapeError: one is negative.
+
+    Differences from NumPy: NumPy hands whole arrays to `function`, so that a constant result stays
+    one number; here it fills the grid.
 
     Example:
         >>> import numlift.numpy as np
         >>> np.fromfunction(lambda i, j: i + 2 * j, (2, 2), dtype=int)
         Array([[0, 2],
                [1, 3]], dtype=int32)
+        >>> np.fromfunction(lambda i: np.asarray([i, i**2]), 3).shape
+        (3, 2)
     """
     unused("fromfunction", None, like)
     sizes = shape_of("fromfunction", shape)
