@@ -18,53 +18,92 @@ def _window(values: Any) -> Any:
 
 
 def bartlett(M: int) -> Any:
-    """Triangle that is 0 at both ends; M points, empty if M < 1.
+    """The triangle window ``1 - |2 n / (M - 1) - 1|``: 0 at both ends, 1 in the middle.
+
+    Args:
+        M: number of points, an int known while tracing.
+
+    Returns:
+        Array (M,) of the default float dtype; [1] if M is 1, empty if M < 1.
 
     Example:
-        >>> print(bartlett(3))
-        [0. 1. 0.]
+        >>> import numlift.numpy as np
+        >>> np.bartlett(5)
+        Array([0. , 0.5, 1. , 0.5, 0. ], dtype=float32)
     """
     return _window(host.bartlett(M))
 
 
 def blackman(M: int) -> Any:
-    """``0.42 - 0.5 cos(2 pi n / (M - 1)) + 0.08 cos(4 pi n / (M - 1))``; empty if M < 1.
+    """The window ``0.42 - 0.5 cos(2 pi n / (M - 1)) + 0.08 cos(4 pi n / (M - 1))``.
+
+    Its ends are 0 up to rounding error; it leaks little between frequencies.
+
+    Args:
+        M: number of points, an int known while tracing.
+
+    Returns:
+        Array (M,) of the default float dtype; [1] if M is 1, empty if M < 1.
 
     Example:
-        >>> print(abs(blackman(3).round(3)))
-        [0. 1. 0.]
+        >>> import numlift.numpy as np
+        >>> print(abs(np.blackman(5)).round(2))
+        [0.   0.34 1.   0.34 0.  ]
     """
     return _window(host.blackman(M))
 
 
 def hamming(M: int) -> Any:
-    """``0.54 - 0.46 cos(2 pi n / (M - 1))``; empty if M < 1.
+    """The window ``0.54 - 0.46 cos(2 pi n / (M - 1))``: a raised cosine with 0.08 at both ends.
+
+    Args:
+        M: number of points, an int known while tracing.
+
+    Returns:
+        Array (M,) of the default float dtype; [1] if M is 1, empty if M < 1.
 
     Example:
-        >>> print(hamming(3).round(2))
-        [0.08 1.   0.08]
+        >>> import numlift.numpy as np
+        >>> print(np.hamming(5))
+        [0.08 0.54 1.   0.54 0.08]
     """
     return _window(host.hamming(M))
 
 
 def hanning(M: int) -> Any:
-    """``0.5 - 0.5 cos(2 pi n / (M - 1))``; empty if M < 1.
+    """The window ``0.5 - 0.5 cos(2 pi n / (M - 1))``: a raised cosine that is 0 at both ends.
+
+    Args:
+        M: number of points, an int known while tracing.
+
+    Returns:
+        Array (M,) of the default float dtype; [1] if M is 1, empty if M < 1.
 
     Example:
-        >>> print(hanning(3))
-        [0. 1. 0.]
+        >>> import numlift.numpy as np
+        >>> print(np.hanning(5).round(2))
+        [0.  0.5 1.  0.5 0. ]
     """
     return _window(host.hanning(M))
 
 
 def kaiser(M: int, beta: Any) -> Any:
-    """``I0(beta sqrt(1 - (2 n / (M - 1) - 1)^2)) / I0(beta)``; empty if M < 1.
+    """The window ``I0(beta sqrt(1 - (2 n / (M - 1) - 1)^2)) / I0(beta)``; I0 is `i0`.
 
-    Differentiable in `beta`.
+    `beta` chooses between a narrow main lobe (0: all ones) and low side lobes (14).
+
+    Args:
+        M: number of points, an int known while tracing.
+        beta: shape of the window, a number; may be traced.
+
+    Returns:
+        Array (M,) of the default float dtype; [1] if M is 1, empty if M < 1. Differentiable in
+        `beta`: 0 at 0.
 
     Example:
-        >>> print(kaiser(3, 2.0).round(3))
-        [0.439 1.    0.439]
+        >>> import numlift.numpy as np
+        >>> print(np.kaiser(5, 2.0))
+        [0.439 0.835 1.    0.835 0.439]
     """
     if M <= 1:
         return _window(host.ones(max(M, 0)))
