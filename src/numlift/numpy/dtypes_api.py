@@ -67,51 +67,90 @@ s_, index_exp = np.s_, np.index_exp
 
 
 def can_cast(from_: Any, to: Any, casting: str = "safe") -> builtins.bool:
-    """Whether a dtype (or the dtype of an array) converts to another under a casting rule.
+    """Whether a dtype, or the dtype of an array, converts to another one under a casting rule.
 
     Args:
-        from_: array or dtype.
-        to: dtype.
-        casting: "no", "equiv", "safe", "same_kind" or "unsafe".
+        from_: array, dtype, or name of a dtype.
+        to: dtype, or its name.
+        casting: "no" (only the same), "equiv", "safe" (keeps every value), "same_kind" (safe, or
+            within a kind such as the floats) or "unsafe" (all).
+
+    Returns:
+        A bool of Python. bfloat16 and the other small dtypes are known.
+
+    Raises:
+        DTypeError: one is no dtype, as Python numbers.  ValueError: unknown `casting`.
 
     Example:
         >>> import numlift.numpy as np
         >>> np.can_cast("int32", "float64"), np.can_cast("int32", "float32")
         (True, False)
+        >>> np.can_cast("float32", "bfloat16", casting="same_kind")
+        True
     """
     source = dtype_of(from_) if isinstance(from_, (Value, np.ndarray)) else as_dtype(from_)
     return builtins.bool(np.can_cast(source, as_dtype(to), casting))
 
 
 def shape(a: Any) -> tuple[int, ...]:
-    """Shape of an array, number or nested list.
+    """Shape of an array, number or nested list; known of traced values too.
+
+    Args:
+        a: array, number, or nested lists of these.
+
+    Returns:
+        Tuple of ints, empty for numbers.
+
+    Raises:
+        ArgumentError: ragged lists, or not made of numbers.
 
     Example:
-        >>> shape([[1, 2, 3]])
-        (1, 3)
+        >>> import numlift.numpy as np
+        >>> np.shape([[1, 2, 3]]), np.shape(1.5)
+        ((1, 3), ())
     """
     found = getattr(a, "shape", None)
     return tuple(found) if found is not None else type_of(as_value(a, "shape")).shape
 
 
 def ndim(a: Any) -> int:
-    """Number of axes of an array, number or nested list.
+    """Number of axes of an array, number or nested list; known of traced values too.
+
+    Args:
+        a: array, number, or nested lists of these.
+
+    Returns:
+        An int, 0 for numbers.
+
+    Raises:
+        ArgumentError: ragged lists, or not made of numbers.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.ndim([[1, 2, 3]])
-        2
+        >>> np.ndim([[1, 2, 3]]), np.ndim(1.5)
+        (2, 0)
     """
     found = getattr(a, "ndim", None)
     return found if found is not None else len(shape(a))
 
 
 def size(a: Any, axis: Any = None) -> int:
-    """Number of elements of an array, or along one or more axes.
+    """Number of elements of an array, or along axes; known of traced values too.
+
+    Args:
+        a: array, number, or nested lists of these.
+        axis: axis or tuple of axes to count along; None is all.
+
+    Returns:
+        An int: the product of the sizes of the axes.
+
+    Raises:
+        AxisError: no such axis.  ArgumentError: ragged lists, or not made of numbers.
 
     Example:
-        >>> size([[1, 2, 3]], axis=1)
-        3
+        >>> import numlift.numpy as np
+        >>> np.size([[1, 2, 3]]), np.size([[1, 2, 3]], axis=0)
+        (3, 1)
     """
     dims = shape(a)
     if axis is None:
@@ -120,12 +159,21 @@ def size(a: Any, axis: Any = None) -> int:
 
 
 def isscalar(element: Any) -> builtins.bool:
-    """Whether `element` is a number, a NumPy scalar, or an array without axes.
+    """Whether `element` is a number, a string, a NumPy scalar, or an array without axes.
+
+    Args:
+        element: anything.
+
+    Returns:
+        A bool of Python.
+
+    Differences from NumPy: arrays without axes count, because reductions return them where NumPy
+    returns scalars.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.isscalar(1.5), np.isscalar(np.asarray([1.5]))
-        (True, False)
+        >>> np.isscalar(1.5), np.isscalar(np.sum(np.ones(3))), np.isscalar(np.ones(1))
+        (True, True, False)
     """
     if isinstance(element, (Value, np.ndarray)):
         return element.ndim == 0
@@ -133,12 +181,18 @@ def isscalar(element: Any) -> builtins.bool:
 
 
 def iterable(y: Any) -> builtins.bool:
-    """Whether `y` can be iterated over.
+    """Whether `y` can be iterated over; arrays can if they have an axis.
+
+    Args:
+        y: anything.
+
+    Returns:
+        A bool of Python.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.iterable([1]), np.iterable(1)
-        (True, False)
+        >>> np.iterable([1]), np.iterable(np.ones(2)), np.iterable(np.ones(()))
+        (True, True, False)
     """
     try:
         iter(y)
