@@ -58,14 +58,27 @@ mintypecode = np.mintypecode
 
 
 def common_type(*arrays: Any) -> Any:
-    """The floating dtype that holds all arrays; integers count as the default float.
+    """The floating or complex dtype that arrays are promoted to.
+
+    Integers count as the default float.
+
+    Args:
+        *arrays: arrays or numbers.
+
+    Returns:
+        A dtype: that of all arrays promoted, and float16 of none.
 
     Raises:
-        DTypeError: an array is not numeric.
+        DTypeError: an array is bool.
+
+    Differences from NumPy: a dtype instead of its class; integers count as float32 unless x64 is
+    on.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.common_type(np.ones(2, "float16"), np.ones(2, "float32"))
+        >>> np.common_type(np.ones(2, "float16"), np.ones(2, "complex64"))
+        dtype('complex64')
+        >>> np.common_type(np.ones(2, "int8"))
         dtype('float32')
     """
     found = None
@@ -85,10 +98,21 @@ def common_type(*arrays: Any) -> Any:
 def min_scalar_type(a: Any, /) -> Any:
     """The smallest dtype that holds a number; the dtype of an array with axes.
 
+    Integers that are not negative count as unsigned; floats may lose digits, but not their size.
+
+    Args:
+        a: number or array; its values must be known.
+
+    Returns:
+        A dtype.
+
+    Raises:
+        TracerArrayConversionError: `a` is traced.
+
     Example:
         >>> import numlift.numpy as np
-        >>> np.min_scalar_type(10), np.min_scalar_type(-260)
-        (dtype('uint8'), dtype('int16'))
+        >>> np.min_scalar_type(10), np.min_scalar_type(-260), np.min_scalar_type(1e10)
+        (dtype('uint8'), dtype('int16'), dtype('float32'))
     """
     return np.min_scalar_type(values_of(a, "min_scalar_type"))
 
