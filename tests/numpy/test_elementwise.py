@@ -181,6 +181,9 @@ GRADIENTS: list[tuple[str, Callable[..., Any], tuple[float, ...], tuple[float, .
     ("copysign", np.copysign, (3.0, -2.0), (-1.0, 0.0)),
     ("remainder", np.remainder, (7.5, 2.0), (1.0, -3.0)),
     ("floor_divide", np.floor_divide, (7.5, 2.0), (0.0, 0.0)),
+    ("floor_divide by 0", np.floor_divide, (1.0, 0.0), (0.0, 0.0)),
+    ("floor_divide 0 by 0", np.floor_divide, (0.0, 0.0), (0.0, 0.0)),
+    ("floor_divide by nan", np.floor_divide, (1.0, numpy.nan), (0.0, 0.0)),
     ("logaddexp", np.logaddexp, (1.0, 1.0), (0.5, 0.5)),
     ("fmax", np.fmax, (1.0, 3.0), (0.0, 1.0)),
     ("sinc at 0", np.sinc, (0.0,), (0.0,)),
@@ -228,3 +231,11 @@ def test_errors_teach() -> None:
         np.add(numpy.ones(2), numpy.ones(3))
     with pytest.raises(TypeError):
         np.sin("a")
+
+
+@pytest.mark.parametrize("name", ["log2", "log10"])
+def test_complex_logarithm_of_zero(name: str) -> None:
+    found = numpy.asarray(getattr(np, name)(np.asarray([0j, -1 + 0j, complex(-1.0, -0.0)])))
+    with numpy.errstate(divide="ignore"):
+        wanted = getattr(numpy, name)(numpy.asarray([0j, -1 + 0j, complex(-1.0, -0.0)]))
+    numpy.testing.assert_allclose(found, wanted, rtol=1e-6)

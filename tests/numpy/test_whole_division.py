@@ -56,3 +56,12 @@ def test_values(dtype: str) -> None:
     assert (rest[kept] == numpy.fmod(exact, y[kept].astype("int64")).astype(dtype)).all()
     assert quotient[2] == (-1 if info.min else info.max)
     assert rest[2] == 7
+
+
+@pytest.mark.parametrize("name", ["fmod", "remainder"])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_remainder_by_zero_is_zero(name: str, dtype: str) -> None:
+    x, y = numpy.array([5, 0, 7, 9], dtype), numpy.array([0, 0, 4, 0], dtype)
+    found = numpy.asarray(getattr(np, name)(x, y))
+    with numpy.errstate(divide="ignore"):
+        numpy.testing.assert_array_equal(found, getattr(numpy, name)(x, y))

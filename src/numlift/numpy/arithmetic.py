@@ -9,6 +9,7 @@ from ..api.library import library
 from ..core.tracing import apply, type_of
 from ..ops import compare, elementwise
 from ..ops import elementwise_binary as binary
+from ..ops.elementwise_misc import stop_gradient
 from ..structural import arith
 from .operands import (
     inexact_pair,
@@ -130,7 +131,7 @@ def _float_divmod(x: Any, y: Any) -> tuple[Any, Any]:
     r = apply(arith.select, adjust, r, apply(arith.add, r, y))
     q = apply(arith.select, adjust, q, apply(arith.sub, q, one))
     q = apply(elementwise.round_, q)
-    quotient = apply(binary.div, x, y)
+    quotient = apply(stop_gradient, apply(binary.div, x, y))
     q = apply(arith.select, apply(compare.eq, q, zero), q, apply(arith.mul, quotient, zero))
     # x / 0 is the quotient then: infinite with the right sign, or nan
     return apply(arith.select, apply(compare.eq, y, zero), q, quotient), r
@@ -163,13 +164,10 @@ def remainder(x1: Any, x2: Any, /) -> Any:
     t = type_of(x)
     if t.kind == "c":
         raise not_for_complex("remainder", x)
-    zero = number_of(t)(0)
-    if t.kind in "iu":
-        # x % 0 is 0, as NumPy has it: the hardware leaves x
-        y = apply(arith.select, apply(compare.eq, y, zero), y, number_of(t)(1))
-    r = apply(binary.rem, x, y)
+    r = _truncated_remainder(x, y)
     if t.kind == "u":
         return r
+    zero = number_of(t)(0)
     not_zero = apply(compare.ne, r, zero)
     differ = apply(compare.ne, apply(compare.lt, r, zero), apply(compare.lt, y, zero))
     adjust = apply(binary.and_, differ, not_zero)
@@ -188,6 +186,16 @@ def fmod(x1: Any, x2: Any, /) -> Any:
     x, y = numbers(x1, x2, "fmod")
     if type_of(x).kind == "c":
         raise not_for_complex("fmod", x)
+    return _truncated_remainder(x, y)
+
+
+def _truncated_remainder(x: Any, y: Any) -> Any:
+    """Remainder with the sign of x; of integers by 0 it is 0, as NumPy has it."""
+    t = type_of(x)
+    if t.kind in "iu":
+        number = number_of(t)
+        # the hardware leaves x, so that the divisor must not be 0
+        y = apply(arith.select, apply(compare.eq, y, number(0)), y, number(1))
     return apply(binary.rem, x, y)
 
 

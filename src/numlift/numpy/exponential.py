@@ -99,8 +99,17 @@ def log1p(x: Any, /) -> Any:
 
 
 def _log_to_base(x: Any, base: float) -> Any:
-    y = apply(ops.log, x)
-    return apply(binary.div, y, number_of(type_of(y))(math.log(base)))
+    y, factor = apply(ops.log, x), 1 / math.log(base)
+    if type_of(y).kind != "c":
+        return _scaled(y, factor)
+    # by parts: the imaginary part of log(0) = -inf + 0j must not become nan
+    return apply(
+        arith.complex_, _scaled(apply(arith.real, y), factor), _scaled(apply(arith.imag, y), factor)
+    )
+
+
+def _scaled(x: Any, factor: float) -> Any:
+    return apply(arith.mul, x, number_of(type_of(x))(factor))
 
 
 @library(1)
@@ -152,8 +161,8 @@ def _by_real_part(x: Any, y: Any) -> tuple[Any, Any]:
     return apply(arith.select, swap, x, y), apply(arith.select, swap, y, x)
 
 
-def _log_add(x: Any, y: Any) -> Any:
-    """log(e**x + e**y) of real operands."""
+def _log_add(x: Any, y: Any, power: Any = ops.exp, scale: float = 1.0) -> Any:
+    """log(e**x + e**y) of real operands; to another base with its `power` and 1 / log(base)."""
     big = apply(binary.max_, x, y)
     gap = apply(arith.sub, x, y)
     # inf - inf is nan: both are the same infinity then, and the answer is their (halved) sum
@@ -162,8 +171,10 @@ def _log_add(x: Any, y: Any) -> Any:
     safe = apply(arith.select, same, gap, number(0))
     tail = apply(
         ops.log1p,
-        apply(ops.exp, apply(arith.neg, apply(ops.abs_, safe))),
+        apply(power, apply(arith.neg, apply(ops.abs_, safe))),
     )
+    if scale != 1.0:
+        tail = _scaled(tail, scale)
     both = apply(arith.add, x, y)
     smooth = apply(arith.add, big, tail)
     return apply(arith.select, same, smooth, apply(arith.mul, both, number(0.5)))
@@ -179,9 +190,7 @@ def logaddexp2(x1: Any, x2: Any, /) -> Any:
         Array(4., dtype=float32, weak_type=True)
     """
     x, y = real_pair(x1, x2, "logaddexp2")
-    scale = number_of(type_of(x))(math.log(2))
-    joined = _log_add(apply(arith.mul, x, scale), apply(arith.mul, y, scale))
-    return apply(binary.div, joined, scale)
+    return _log_add(x, y, ops.exp2, 1 / math.log(2))
 
 
 __all__ = [

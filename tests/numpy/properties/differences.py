@@ -77,7 +77,7 @@ DIFFERENCES: list[Difference] = [
     Difference("fft.fftshift fft.ifftshift", rank_0, "NumPy fails by accident"),
     Difference("mean nanmean", integer_mean, "converts first, as JAX; NumPy rounds the quotient"),
     Difference(
-        "floor_divide divmod fmod",
+        "floor_divide divmod",
         zero_divisor,
         "an integer divided by zero is documented; NumPy gives 0 and warns",
     ),
