@@ -1,8 +1,8 @@
-"""Dtypes: their kinds and limits, and which dtype an operation on mixed dtypes has.
+"""Dtypes: their limits, and which dtype an operation on mixed dtypes has.
 
 Dtypes are `numpy.dtype` objects (those of `ml_dtypes` for bfloat16, float8 and int4), plus
-`KeyDType` for typed random keys. The dtypes themselves are in `dtype_table`; everything of it
-that others need is also a name of this module.
+`KeyDType` for typed random keys. The dtypes themselves are in `dtype_table`, their kinds in
+`dtype_kinds`; everything of these that others need is also a name of this module.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 
 from .. import errors
 from ..config import current
+from .dtype_kinds import CUSTOM_KIND, isdtype, issubdtype
 from .dtype_table import (
     DTYPES,
     NAMES,
@@ -262,93 +263,26 @@ def is_weakly_typed(x: Any) -> bool:
     return bool(weak)
 
 
-_CUSTOM_KIND: dict[type, type] = {}
-for _name, _dtype in DTYPES.items():
-    if hasattr(ml_dtypes, _name):
-        _CUSTOM_KIND[_dtype.type] = (
-            np.unsignedinteger
-            if _name.startswith("uint")
-            else np.signedinteger
-            if _name.startswith("int")
-            else np.floating
-        )
-
-
-def _scalar_class(x: Any) -> type:
-    """NumPy scalar class for the first or second argument of `issubdtype`."""
-    if isinstance(x, KeyDType):
-        return x.type
-    if isinstance(x, ScalarType):
-        return x.dtype.type
-    if isinstance(x, type) and issubclass(x, np.generic):
-        return x
-    return as_dtype(x).type
-
-
-def issubdtype(arg1: Any, arg2: Any) -> bool:
-    """Whether a dtype is of a kind, such as `numpy.floating`, or of exactly another dtype.
-
-    Unlike NumPy's, it knows bfloat16 and float8 as `floating`, int4 as `signedinteger`, and random
-    keys as `prng_key` and `extended`.
-
-    Example:
-        >>> issubdtype("bfloat16", np.floating), issubdtype(KeyDType("rbg"), prng_key)
-        (True, True)
-    """
-    if isinstance(arg2, KeyDType):
-        return arg1 is arg2
-    a, b = _scalar_class(arg1), _scalar_class(arg2)
-    if a is b:
-        return True
-    kind = _CUSTOM_KIND.get(a)
-    if kind is not None:
-        return issubclass(kind, b)
-    return issubclass(a, b)
-
-
-def isdtype(dtype: Any, kind: Any) -> bool:
-    """Whether a dtype is of a kind of the array API standard.
+def finfo(dtype: Any) -> Any:
+    """Limits of a floating dtype, or of the parts of a complex one.
 
     Args:
-        dtype: any dtype-like.
-        kind: a dtype, or one of ``"bool"``, ``"signed integer"``, ``"unsigned integer"``,
-            ``"integral"``, ``"real floating"``, ``"complex floating"``, ``"numeric"``, or a tuple
-            of these.
-    """
-    dtype = as_dtype(dtype)
-    for one in kind if isinstance(kind, tuple) else (kind,):
-        if isinstance(one, str) and one in _ARRAY_API_KINDS:
-            if any(issubdtype(dtype, c) for c in _ARRAY_API_KINDS[one]):
-                return True
-        elif isinstance(one, str) and one not in DTYPES:
-            raise errors.ValueArgumentError(
-                errors.explain(
-                    "isdtype", f"{one!r} is not a kind of dtype", {"kind": kind},
-                    try_="one of " + ", ".join(repr(k) for k in _ARRAY_API_KINDS),
-                )
-            )  # fmt: skip
-        elif dtype == as_dtype(one):
-            return True
-    return False
+        dtype: dtype, its name, or an array or number, whose dtype counts.
 
+    Returns:
+        An object with `bits`, `eps` (distance from 1 to the next number), `max`, `min`, `tiny` (the
+        least normal number), `nmant` and others, as `numpy.finfo` (`ml_dtypes.finfo` for its
+        types).
 
-_ARRAY_API_KINDS: dict[str, tuple[type, ...]] = {
-    "bool": (np.bool_,),
-    "signed integer": (np.signedinteger,),
-    "unsigned integer": (np.unsignedinteger,),
-    "integral": (np.integer,),
-    "real floating": (np.floating,),
-    "complex floating": (np.complexfloating,),
-    "numeric": (np.number,),
-}
+    Raises:
+        ValueArgumentError: no floating dtype.
 
-
-def finfo(dtype: Any) -> Any:
-    """Limits of a floating or complex dtype, as `numpy.finfo` (`ml_dtypes.finfo` for its types).
+    Differences from NumPy: a number of Python has the default dtype, float32 unless x64 is on.
 
     Example:
-        >>> float(finfo("float32").eps)
-        1.1920928955078125e-07
+        >>> import numlift.numpy as np
+        >>> float(np.finfo("float32").eps), np.finfo("bfloat16").bits
+        (1.1920928955078125e-07, 16)
     """
     dtype = dtype_of(dtype) if _is_value(dtype) else as_dtype(dtype)
     if not issubdtype(dtype, np.inexact):
@@ -356,15 +290,26 @@ def finfo(dtype: Any) -> Any:
             errors.explain("finfo", f"{dtype_short_name(dtype)} is not a floating dtype",
                            {"dtype": dtype}, try_=f"iinfo({dtype_short_name(dtype)!r})")
         )  # fmt: skip
-    return ml_dtypes.finfo(dtype) if dtype.type in _CUSTOM_KIND else np.finfo(dtype)
+    return ml_dtypes.finfo(dtype) if dtype.type in CUSTOM_KIND else np.finfo(dtype)
 
 
 def iinfo(dtype: Any) -> Any:
-    """Limits of an integer dtype, as `numpy.iinfo` (`ml_dtypes.iinfo` for int2 and int4).
+    """Limits of an integer dtype.
+
+    Args:
+        dtype: dtype, its name, or an array or number, whose dtype counts.
+
+    Returns:
+        An object with `bits`, `min` and `max`, as `numpy.iinfo` (`ml_dtypes.iinfo` for int2 and
+        int4).
+
+    Raises:
+        ValueArgumentError: no integer dtype.
 
     Example:
-        >>> iinfo("int4").max
-        7
+        >>> import numlift.numpy as np
+        >>> np.iinfo("int8").min, np.iinfo("uint4").max
+        (-128, 15)
     """
     dtype = dtype_of(dtype) if _is_value(dtype) else as_dtype(dtype)
     if not issubdtype(dtype, np.integer):
@@ -372,7 +317,7 @@ def iinfo(dtype: Any) -> Any:
             errors.explain("iinfo", f"{dtype_short_name(dtype)} is not an integer dtype",
                            {"dtype": dtype}, try_=f"finfo({dtype_short_name(dtype)!r})")
         )  # fmt: skip
-    return ml_dtypes.iinfo(dtype) if dtype.type in _CUSTOM_KIND else np.iinfo(dtype)
+    return ml_dtypes.iinfo(dtype) if dtype.type in CUSTOM_KIND else np.iinfo(dtype)
 
 
 def tangent_dtype(dtype: Any) -> np.dtype:
@@ -480,6 +425,11 @@ def _result_type(types: tuple[tuple[Any, bool], ...], x64: bool, mode: str) -> t
                     try_="convert the operands to one dtype first",
                 )
             )  # fmt: skip
+    if mode == "numpy":
+        result = _numpy_result(dtypes, [w for _, w in types])
+        if result is not None:
+            return (_WIDE.get(result, result) if not x64 else result), weak
+        mode = "standard"
     if weak:
         nodes = [NAMES[d] for d in dtypes]
         mode = "standard"
@@ -490,6 +440,22 @@ def _result_type(types: tuple[tuple[Any, bool], ...], x64: bool, mode: str) -> t
         raise _promotion_error(nodes, mode)
     result = _WEAK_DTYPE[found] if found in _WEAK_DTYPE else DTYPES[found]
     return (_WIDE.get(result, result) if not x64 else result), weak or found in _WEAK_DTYPE
+
+
+_NUMBER_OF_KIND: dict[str, Any] = {"i": 0, "u": 0, "f": 0.0, "c": 0j}
+
+
+def _numpy_result(dtypes: Sequence[Any], weak: Sequence[bool]) -> Any:
+    """NumPy's result type, where weak dtypes stand for Python numbers.
+
+    None for dtypes that are not NumPy's own, such as bfloat16.
+    """
+    if any(getattr(d, "isbuiltin", 0) != 1 for d in dtypes):
+        return None
+    numbers = _NUMBER_OF_KIND
+    return np.result_type(
+        *[numbers.get(d.kind, d) if w else d for d, w in zip(dtypes, weak, strict=True)]
+    )
 
 
 def _node(dtype: Any, weak: bool) -> str:
@@ -509,17 +475,28 @@ def result_type_of(types: Sequence[tuple[Any, bool]]) -> tuple[Any, bool]:
 
 
 def promote_types(a: Any, b: Any) -> Any:
-    """The smallest dtype in the promotion lattice that both dtypes convert to.
+    """The smallest dtype in the promotion lattice that two dtypes convert to.
 
-    Python's `int`, `float` and `complex` stand for weak scalars. Unlike `result_type`, dtypes are
-    not narrowed to 32 bits.
+    Args:
+        a: dtype, its name, or Python's `int`, `float` or `complex`, which stand for weak numbers.
+        b: another one.
+
+    Returns:
+        A dtype; unlike that of `result_type` not narrowed to 32 bits.
 
     Raises:
-        TypePromotionError: there is none (int4 with int8, float8 with float32 ...).
+        TypePromotionError: there is none (int4 with int8, float8 with float32 ...).  DTypeError: an
+        argument is no dtype.
+
+    Differences from NumPy: integers never make floats wider, so that int32 and float32 give
+    float32.
 
     Example:
-        >>> promote_types("bfloat16", "float16"), promote_types("int32", float)
-        (dtype('float32'), dtype('float64'))
+        >>> import numlift.numpy as np
+        >>> np.promote_types("int32", "float16"), np.promote_types("bfloat16", "float16")
+        (dtype('float16'), dtype('float32'))
+        >>> np.promote_types("uint8", "int8"), np.promote_types("int8", int)
+        (dtype('int16'), dtype('int8'))
     """
     pair = tuple(
         (_PYTHON_DTYPE[t], t is not bool) if isinstance(t, type) and t in _PYTHON_DTYPE
@@ -530,20 +507,27 @@ def promote_types(a: Any, b: Any) -> Any:
 
 
 def result_type(*args: Any, return_weak_type_flag: bool = False) -> Any:
-    """Dtype of an operation on these arrays, scalars and dtypes.
+    """Dtype of an operation on these arrays, numbers and dtypes.
 
     Args:
-        *args: arrays, Python scalars (weak), NumPy scalars, dtypes, names of dtypes, or Python's
-            `int`, `float`, `complex` (weak).
+        *args: arrays, Python numbers (weak), NumPy scalars, dtypes, names of dtypes, or Python's
+            `int`, `float`, `complex` (weak). Weak ones give way within their kind.
         return_weak_type_flag: return ``(dtype, weak)``.
 
+    Returns:
+        A dtype, 32 bits wide at most (complex64) unless x64 is on.
+
     Raises:
-        TypePromotionError: there is no common dtype.
-        ValueArgumentError: no arguments.
+        TypePromotionError: there is no common dtype.  ValueArgumentError: no arguments.
+        DTypeError: an argument has no dtype.
+
+    Differences from NumPy: as in `promote_types`; and arrays made of one Python number are weak
+    too.
 
     Example:
-        >>> result_type("int8", 2.5), result_type("bfloat16", 2.5)
-        (dtype('float32'), dtype(bfloat16))
+        >>> import numlift.numpy as np
+        >>> np.result_type("int8", 2.5), np.result_type("bfloat16", 2.5), np.result_type("int8", 2)
+        (dtype('float32'), dtype(bfloat16), dtype('int8'))
     """
     found = result_type_of([_dtype_and_weak(x) for x in args])
     return found if return_weak_type_flag else found[0]
