@@ -18,47 +18,28 @@ MODULES = {"numpy": np, "numpy.linalg": np.linalg, "numpy.fft": np.fft}
 
 # Names whose texts are not complete yet. A name leaves this set when its text is.
 _PENDING = """
-numpy.abs numpy.absolute numpy.acos numpy.acosh numpy.all numpy.allclose numpy.amax numpy.amin
-numpy.any numpy.append numpy.apply_over_axes numpy.arange numpy.arccos numpy.arccosh
-numpy.arcsin numpy.arcsinh numpy.arctan numpy.arctan2 numpy.arctanh numpy.argmax numpy.argmin
-numpy.argpartition numpy.argsort numpy.around numpy.array numpy.array2string numpy.array_equal
-numpy.array_equiv numpy.array_repr numpy.array_split numpy.array_str numpy.asanyarray
-numpy.asarray numpy.asarray_chkfinite numpy.ascontiguousarray numpy.asfortranarray numpy.asin
-numpy.asinh numpy.astype numpy.atan numpy.atan2 numpy.atanh numpy.atleast_1d numpy.atleast_2d
-numpy.atleast_3d numpy.average numpy.bartlett numpy.bincount numpy.blackman numpy.block
-numpy.broadcast_arrays numpy.broadcast_shapes numpy.can_cast numpy.cbrt numpy.ceil numpy.clip
-numpy.column_stack numpy.common_type numpy.compress numpy.concat numpy.convolve numpy.copy
-numpy.copysign numpy.correlate numpy.cos numpy.cosh numpy.count_nonzero numpy.cov numpy.cross
-numpy.cumprod numpy.cumsum numpy.cumulative_prod numpy.cumulative_sum numpy.deg2rad
-numpy.degrees numpy.delete numpy.divide numpy.divmod numpy.dot numpy.dsplit numpy.dstack
-numpy.ediff1d numpy.einsum_path numpy.empty numpy.empty_like numpy.exp numpy.exp2
-numpy.expand_dims numpy.expm1 numpy.extract numpy.fabs numpy.finfo numpy.fix numpy.flatnonzero
-numpy.flip numpy.fliplr numpy.flipud numpy.float_power numpy.floor numpy.floor_divide numpy.fmax
-numpy.fmin numpy.fmod numpy.format_float_positional numpy.format_float_scientific
-numpy.from_dlpack numpy.frombuffer numpy.fromfile numpy.fromfunction numpy.fromiter
-numpy.frompyfunc numpy.fromregex numpy.fromstring numpy.full numpy.full_like numpy.gcd
-numpy.genfromtxt numpy.geomspace numpy.hamming numpy.hanning numpy.heaviside numpy.hsplit
-numpy.hstack numpy.hypot numpy.iinfo numpy.indices numpy.inner numpy.intersect1d numpy.isclose
-numpy.isdtype numpy.isfortran numpy.isin numpy.isscalar numpy.issubdtype numpy.iterable
-numpy.kaiser numpy.kron numpy.lcm numpy.ldexp numpy.lexsort numpy.linspace numpy.load
-numpy.loadtxt numpy.log numpy.log10 numpy.log1p numpy.log2 numpy.logaddexp numpy.logaddexp2
-numpy.logspace numpy.matrix_transpose numpy.matvec numpy.max numpy.maximum
-numpy.may_share_memory numpy.mean numpy.median numpy.min numpy.min_scalar_type numpy.minimum
-numpy.mod numpy.moveaxis numpy.multiply numpy.nan_to_num numpy.nanargmax numpy.nanargmin
-numpy.nancumprod numpy.nancumsum numpy.nanmax numpy.nanmean numpy.nanmedian numpy.nanmin
-numpy.nanpercentile numpy.nanprod numpy.nanquantile numpy.nanstd numpy.nansum numpy.nanvar
-numpy.ndim numpy.negative numpy.nextafter numpy.nonzero numpy.ones numpy.ones_like numpy.outer
-numpy.percentile numpy.permute_dims numpy.piecewise numpy.place numpy.polyadd numpy.polyder
-numpy.polyint numpy.polymul numpy.polysub numpy.positive numpy.pow numpy.power numpy.prod
-numpy.promote_types numpy.ptp numpy.rad2deg numpy.radians numpy.reciprocal numpy.remainder
-numpy.require numpy.resize numpy.result_type numpy.rint numpy.rollaxis numpy.rot90 numpy.round
+numpy.allclose numpy.amax numpy.amin numpy.append numpy.apply_over_axes numpy.argpartition
+numpy.argsort numpy.around numpy.array2string numpy.array_equal numpy.array_equiv
+numpy.array_repr numpy.array_split numpy.array_str numpy.atleast_1d numpy.atleast_2d
+numpy.atleast_3d numpy.bincount numpy.block numpy.broadcast_arrays numpy.broadcast_shapes
+numpy.ceil numpy.clip numpy.column_stack numpy.compress numpy.concat numpy.convolve
+numpy.correlate numpy.cov numpy.cross numpy.delete numpy.divide numpy.divmod numpy.dot
+numpy.dsplit numpy.dstack numpy.ediff1d numpy.einsum_path numpy.expand_dims numpy.extract
+numpy.fix numpy.flatnonzero numpy.flip numpy.fliplr numpy.flipud numpy.float_power numpy.floor
+numpy.floor_divide numpy.fmod numpy.format_float_positional numpy.format_float_scientific
+numpy.from_dlpack numpy.frombuffer numpy.fromfile numpy.fromiter numpy.frompyfunc
+numpy.fromregex numpy.fromstring numpy.gcd numpy.genfromtxt numpy.hsplit numpy.hstack
+numpy.inner numpy.intersect1d numpy.isclose numpy.isin numpy.kron numpy.lcm numpy.lexsort
+numpy.load numpy.loadtxt numpy.matrix_transpose numpy.matvec numpy.max numpy.median numpy.min
+numpy.mod numpy.moveaxis numpy.multiply numpy.nan_to_num numpy.nanmedian numpy.nanpercentile
+numpy.nanquantile numpy.nonzero numpy.outer numpy.percentile numpy.permute_dims numpy.piecewise
+numpy.place numpy.polyadd numpy.polyder numpy.polyint numpy.polymul numpy.polysub numpy.pow
+numpy.power numpy.remainder numpy.resize numpy.rint numpy.rollaxis numpy.rot90 numpy.round
 numpy.row_stack numpy.save numpy.savetxt numpy.savez numpy.savez_compressed numpy.select
-numpy.setdiff1d numpy.setxor1d numpy.shape numpy.shares_memory numpy.sign numpy.sin numpy.sinh
-numpy.size numpy.sort numpy.sort_complex numpy.sqrt numpy.square numpy.squeeze numpy.stack
-numpy.std numpy.subtract numpy.sum numpy.swapaxes numpy.tan numpy.tanh numpy.trace
-numpy.trim_zeros numpy.true_divide numpy.trunc numpy.union1d numpy.unique_all
-numpy.unique_counts numpy.unique_inverse numpy.unique_values numpy.unpackbits numpy.unstack
-numpy.vdot numpy.vecdot numpy.vecmat numpy.vsplit numpy.vstack numpy.zeros numpy.zeros_like
+numpy.setdiff1d numpy.setxor1d numpy.sort numpy.sort_complex numpy.squeeze numpy.stack
+numpy.subtract numpy.swapaxes numpy.trace numpy.trim_zeros numpy.true_divide numpy.trunc
+numpy.union1d numpy.unique_all numpy.unique_counts numpy.unique_inverse numpy.unique_values
+numpy.unpackbits numpy.unstack numpy.vdot numpy.vecdot numpy.vecmat numpy.vsplit numpy.vstack
 numpy.linalg.cross numpy.linalg.diagonal numpy.linalg.eig numpy.linalg.eigvals
 numpy.linalg.eigvalsh numpy.linalg.inv numpy.linalg.matmul numpy.linalg.matrix_norm
 numpy.linalg.matrix_power numpy.linalg.matrix_transpose numpy.linalg.multi_dot

@@ -14,14 +14,31 @@ from .operands import pair
 
 @library(2)
 def maximum(x1: Any, x2: Any, /) -> Any:
-    """The larger one; nan if one is nan. Complex numbers: by real, then imaginary part.
+    """The larger of two numbers, element by element; nan if one of them is nan.
 
-    Derivative: to the larger one; one half to each at a tie.
+    Complex numbers compare by their real parts, and where these are equal by their imaginary parts.
+    For bools it is `logical_or`.
+
+    Args:
+        x1: array or number of any dtype.
+        x2: array or number; promoted with `x1` to one dtype, and broadcast.
+
+    Returns:
+        Array of the broadcast shape, in the promoted dtype.
+
+    Raises:
+        ShapeError: the shapes do not broadcast.
+
+    Derivative: 1 for the larger operand and 0 for the other one; 1/2 each at a tie; 0 beside nan.
+
+    Differences from NumPy: 0.0 is larger than -0.0; `out` must be None and `where` True.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.maximum(np.asarray([1.0, 5.0]), 3)
-        Array([3., 5.], dtype=float32)
+        >>> np.maximum(np.asarray([1.0, 5.0, np.nan]), 3)
+        Array([ 3.,  5., nan], dtype=float32)
+        >>> [float(d) for d in nl.grad(np.maximum, argnums=(0, 1))(2.0, 2.0)]
+        [0.5, 0.5]
     """
     x1, x2 = pair(x1, x2, "maximum")
     return apply(binary.max_, x1, x2)
@@ -29,14 +46,31 @@ def maximum(x1: Any, x2: Any, /) -> Any:
 
 @library(2)
 def minimum(x1: Any, x2: Any, /) -> Any:
-    """The smaller one; nan if one is nan. Complex numbers: by real, then imaginary part.
+    """The smaller of two numbers, element by element; nan if one of them is nan.
 
-    Derivative: to the smaller one; one half to each at a tie.
+    Complex numbers compare by their real parts, and where these are equal by their imaginary parts.
+    For bools it is `logical_and`.
+
+    Args:
+        x1: array or number of any dtype.
+        x2: array or number; promoted with `x1` to one dtype, and broadcast.
+
+    Returns:
+        Array of the broadcast shape, in the promoted dtype.
+
+    Raises:
+        ShapeError: the shapes do not broadcast.
+
+    Derivative: 1 for the smaller operand and 0 for the other one; 1/2 each at a tie; 0 beside nan.
+
+    Differences from NumPy: -0.0 is smaller than 0.0; `out` must be None and `where` True.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.minimum(np.asarray([1.0, 5.0]), 3)
-        Array([1., 3.], dtype=float32)
+        >>> np.minimum(np.asarray([1.0, 5.0, np.nan]), 3)
+        Array([ 1.,  3., nan], dtype=float32)
+        >>> [float(d) for d in nl.grad(np.minimum, argnums=(0, 1))(1.0, 2.0)]
+        [1.0, 0.0]
     """
     x1, x2 = pair(x1, x2, "minimum")
     return apply(binary.min_, x1, x2)
@@ -44,14 +78,29 @@ def minimum(x1: Any, x2: Any, /) -> Any:
 
 @library(2)
 def fmax(x1: Any, x2: Any) -> Any:
-    """The larger one; a nan is ignored if the other is a number.
+    """The larger of two numbers, element by element; nan only if both are nan.
 
-    Derivative: to the chosen one; one half to each at a tie.
+    It is `maximum` with nan taken for a missing value.
+
+    Args:
+        x1: array or number of any dtype.
+        x2: array or number; promoted with `x1` to one dtype, and broadcast.
+
+    Returns:
+        Array of the broadcast shape, in the promoted dtype.
+
+    Raises:
+        ShapeError: the shapes do not broadcast.
+
+    Derivative: 1 for the operand that was chosen and 0 for the other one; 1/2 each at a tie (JAX: 0
+    and 1).
+
+    Differences from NumPy: 0.0 is larger than -0.0; `out` must be None and `where` True.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.fmax(np.asarray([1.0, np.nan]), 3)
-        Array([3., 3.], dtype=float32)
+        >>> np.fmax(np.asarray([1.0, 5.0, np.nan]), 3)
+        Array([3., 5., 3.], dtype=float32)
     """
     x, y = pair(x1, x2, "fmax")
     return _ignore_nan(x, y, binary.max_)
@@ -59,14 +108,29 @@ def fmax(x1: Any, x2: Any) -> Any:
 
 @library(2)
 def fmin(x1: Any, x2: Any) -> Any:
-    """The smaller one; a nan is ignored if the other is a number.
+    """The smaller of two numbers, element by element; nan only if both are nan.
 
-    Derivative: to the chosen one; one half to each at a tie.
+    It is `minimum` with nan taken for a missing value.
+
+    Args:
+        x1: array or number of any dtype.
+        x2: array or number; promoted with `x1` to one dtype, and broadcast.
+
+    Returns:
+        Array of the broadcast shape, in the promoted dtype.
+
+    Raises:
+        ShapeError: the shapes do not broadcast.
+
+    Derivative: 1 for the operand that was chosen and 0 for the other one; 1/2 each at a tie (JAX: 0
+    and 1).
+
+    Differences from NumPy: -0.0 is smaller than 0.0; `out` must be None and `where` True.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.fmin(np.asarray([1.0, np.nan]), 3)
-        Array([1., 3.], dtype=float32)
+        >>> np.fmin(np.asarray([1.0, 5.0, np.nan]), 3)
+        Array([1., 3., 3.], dtype=float32)
     """
     x, y = pair(x1, x2, "fmin")
     return _ignore_nan(x, y, binary.min_)
