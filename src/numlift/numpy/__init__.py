@@ -143,6 +143,9 @@ from .manipulation import (
     expand_dims, matrix_transpose, moveaxis, permute_dims, ravel, reshape, rollaxis, squeeze,
     swapaxes, transpose,
 )
+from .means import (
+    average, mean, std, var,
+)
 from .nan_reductions import (
     nanargmax, nanargmin, nancumprod, nancumsum, nanmax, nanmean, nanmin, nanprod, nanstd,
     nansum, nanvar,
@@ -172,8 +175,7 @@ from .rearranging import (
     flip, fliplr, flipud, repeat, resize, roll, rot90, tile, trim_zeros,
 )
 from .reductions import (
-    all, amax, amin, any, argmax, argmin, average, count_nonzero, max, mean, min, prod, ptp,
-    std, sum, var,
+    all, amax, amin, any, argmax, argmin, count_nonzero, max, min, prod, ptp, sum,
 )
 from .rounding import (
     around, fix, round,

@@ -27,6 +27,7 @@ from . import (
     diagonals,
     joining,
     manipulation,
+    means,
     products,
     rearranging,
     reductions,
@@ -294,7 +295,7 @@ FUNCTIONS: dict[str, Any] = {
     "diagonal": diagonals.diagonal,
     "dot": products.dot,
     "max": reductions.max,
-    "mean": reductions.mean,
+    "mean": means.mean,
     "min": reductions.min,
     "nonzero": find_nonzero,
     "prod": reductions.prod,
@@ -305,12 +306,12 @@ FUNCTIONS: dict[str, Any] = {
     "searchsorted": sorting.searchsorted,
     "sort": sorting.sort,
     "squeeze": manipulation.squeeze,
-    "std": reductions.std,
+    "std": means.std,
     "sum": reductions.sum,
     "swapaxes": manipulation.swapaxes,
     "take": taking.take,
     "trace": products.trace,
-    "var": reductions.var,
+    "var": means.var,
 }
 """Methods that are NumPy functions as they are."""
 

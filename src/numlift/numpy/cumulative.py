@@ -30,34 +30,60 @@ def accumulated(function: str, a: Any, axis: Any, dtype: Any, out: Any) -> Any:
 
 @library(1)
 def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
-    """Cumulative sum: ``out[i] = a[0] + ... + a[i]``.
+    """Cumulative sum along an axis: ``out[i] = a[0] + ... + a[i]``.
 
     Args:
-        a: array.
+        a: array of any shape and dtype.
         axis: int; None adds along the flattened array.
-        dtype: dtype to add in and to return. By default bools and small integers become int32 or
-            uint32 (64 bits with x64 on).
-        out: must be None.
+        dtype: dtype to add in and to return. None: bools and integers of fewer than 32 bits become
+            int32 or uint32 (64 bits with x64 on).
+        out: must be None: arrays are immutable.
+
+    Returns:
+        Array of the shape of `a`, or a vector of ``a.size`` elements for axis None. The derivative
+        is the cumulative sum from the other end.
+
+    Raises:
+        AxisError: the axis is out of range.  ArgumentError: it is no int.
+
+    Differences from JAX: small integers are widened, as in NumPy.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.cumsum(np.asarray([1, 2, 3])))
-        [1 3 6]
+        >>> x = np.asarray([[1, 2], [3, 4]])
+        >>> print(np.cumsum(x), np.cumsum(x, axis=1))
+        [ 1  3  6 10] [[1 3]
+         [3 7]]
     """
     return accumulated("cumsum", a, axis, dtype, out)
 
 
 @library(1)
 def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
-    """Cumulative product: ``out[i] = a[0] * ... * a[i]``; the derivative may meet zeros.
+    """Cumulative product along an axis: ``out[i] = a[0] * ... * a[i]``.
 
     Args:
-        a, axis, dtype, out: as in `cumsum`.
+        a: array of any shape and dtype.
+        axis: int; None multiplies along the flattened array.
+        dtype: dtype to multiply in and to return. None: bools and integers of fewer than 32 bits
+            become int32 or uint32 (64 bits with x64 on).
+        out: must be None: arrays are immutable.
+
+    Returns:
+        Array of the shape of `a`, or a vector of ``a.size`` elements for axis None. The derivative
+        is exact where elements are zero too: nothing is divided.
+
+    Raises:
+        AxisError: the axis is out of range.  ArgumentError: it is no int.
+
+    Differences from JAX: small integers are widened, as in NumPy.
 
     Example:
+        >>> import numlift as nl
         >>> import numlift.numpy as np
-        >>> print(np.cumprod(np.asarray([1, 2, 3])))
-        [1 2 6]
+        >>> x = np.asarray([2.0, 0.0, 3.0])
+        >>> print(np.cumprod(x), nl.grad(lambda x: np.cumprod(x).sum())(x))
+        [2. 0. 0.] [1. 8. 0.]
     """
     return accumulated("cumprod", a, axis, dtype, out)
 
@@ -94,13 +120,21 @@ def cumulative_sum(
     out: None = None,
     include_initial: bool = False,
 ) -> Any:
-    """Cumulative sum along an axis, by the array API.
+    """Cumulative sum along an axis, by the array API: ``out[i] = x[0] + ... + x[i]``.
 
     Args:
-        x: array with at least one axis.
-        axis: int; may be left out for one axis.
-        dtype, out: as in `cumsum`.
+        x: array with at least one axis, any dtype.
+        axis: int; may be None if there is one axis only.
+        dtype: dtype to add in and to return. None: bools and integers of fewer than 32 bits become
+            int32 or uint32 (64 bits with x64 on).
+        out: must be None: arrays are immutable.
         include_initial: start with a 0, so that the axis grows by one.
+
+    Returns:
+        Array of the shape of `x`, one longer along the axis if `include_initial`.
+
+    Raises:
+        ValueArgumentError: axis is None and there is not one axis.  AxisError: it is out of range.
 
     Example:
         >>> import numlift.numpy as np
@@ -121,11 +155,21 @@ def cumulative_prod(
     out: None = None,
     include_initial: bool = False,
 ) -> Any:
-    """Cumulative product along an axis, by the array API.
+    """Cumulative product along an axis, by the array API: ``out[i] = x[0] * ... * x[i]``.
 
     Args:
-        x, axis, dtype, out: as in `cumulative_sum`.
+        x: array with at least one axis, any dtype.
+        axis: int; may be None if there is one axis only.
+        dtype: dtype to multiply in and to return. None: bools and integers of fewer than 32 bits
+            become int32 or uint32 (64 bits with x64 on).
+        out: must be None: arrays are immutable.
         include_initial: start with a 1, so that the axis grows by one.
+
+    Returns:
+        Array of the shape of `x`, one longer along the axis if `include_initial`.
+
+    Raises:
+        ValueArgumentError: axis is None and there is not one axis.  AxisError: it is out of range.
 
     Example:
         >>> import numlift.numpy as np

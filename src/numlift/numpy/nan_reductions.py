@@ -16,6 +16,7 @@ from ..structural.arith import select
 from ..structural.shape import ReduceSum
 from .cumulative import accumulated
 from .elementwise import no_out
+from .means import mean_over, one_of_ddof, variance
 from .reducing import (
     as_dtype,
     asked_dtype,
@@ -26,7 +27,7 @@ from .reducing import (
     reduced,
     wide_float,
 )
-from .reductions import index_of_extreme, max, mean_over, min, one_of_ddof, prod, sum, variance
+from .reductions import index_of_extreme, max, min, prod, sum
 from .util import as_value
 
 
@@ -54,12 +55,30 @@ def nansum(
     initial: Any = None,
     where: Any = None,
 ) -> Any:
-    """Sum over axes with NaN as 0; the arguments are those of `sum`.
+    """Sum over axes with NaN as 0; 0 if all are NaN.
+
+    Args:
+        a: array of any shape and dtype; without NaN the result is that of `sum`.
+        axis: int or ints; None is all axes.
+        dtype: dtype to add in and to return. None: bools and integers of fewer than 32 bits become
+            int32 or uint32 (64 bits with x64 on); floats of two bytes are added in float32.
+        out: must be None: arrays are immutable.
+        keepdims: keep the summed axes, with size 1.
+        initial: number that is added to the sum.
+        where: bools that broadcast to the shape of `a`: which elements count; None is all.
+
+    Returns:
+        Array of the axes that stay. Derivative: 1 for every element that counts, 0 for NaN.
+
+    Raises:
+        AxisError: an axis is out of range.  DTypeError: `where` holds no bools.
 
     Example:
+        >>> import numlift as nl
         >>> import numlift.numpy as np
-        >>> print(np.nansum(np.asarray([1.0, np.nan, 2.0])))
-        3.0
+        >>> x = np.asarray([1.0, np.nan, 2.0])
+        >>> print(np.nansum(x), nl.grad(np.nansum)(x))
+        3.0 [1. 0. 1.]
     """
     x = filled(as_value(a, "nansum"), 0)
     if where is not None:
@@ -77,12 +96,29 @@ def nanprod(
     initial: Any = None,
     where: Any = None,
 ) -> Any:
-    """Product over axes with NaN as 1; the arguments are those of `prod`.
+    """Product over axes with NaN as 1; 1 if all are NaN.
+
+    Args:
+        a: array of any shape and dtype; without NaN the result is that of `prod`.
+        axis: int or ints; None is all axes.
+        dtype: dtype to multiply in and to return. None: bools and integers of fewer than 32 bits
+            become int32 or uint32 (64 bits with x64 on).
+        out: must be None: arrays are immutable.
+        keepdims: keep the reduced axes, with size 1.
+        initial: number that the product is multiplied by.
+        where: bools that broadcast to the shape of `a`: which elements count; None is all.
+
+    Returns:
+        Array of the axes that stay. Derivative: the product of the other elements that count, and 0
+        for NaN.
+
+    Raises:
+        AxisError: an axis is out of range.  DTypeError: `where` holds no bools.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.nanprod(np.asarray([3.0, np.nan, 2.0])))
-        6.0
+        >>> print(np.nanprod(np.asarray([[3.0, np.nan], [2.0, 5.0]]), axis=0))
+        [6. 5.]
     """
     x = filled(as_value(a, "nanprod"), 1)
     if where is not None:
@@ -123,12 +159,30 @@ def nanmax(
     initial: Any = None,
     where: Any = None,
 ) -> Any:
-    """Greatest element over axes that is not NaN; NaN if all are. Arguments as in `max`.
+    """Greatest element over axes that is not NaN; NaN if all are.
+
+    Args:
+        a: array of any shape and dtype; without NaN the result is that of `max`.
+        axis: int or ints; None is all axes.
+        out: must be None: arrays are immutable.
+        keepdims: keep the reduced axes, with size 1.
+        initial: number, the least possible result; needed for no elements and with `where`.
+        where: bools that broadcast to the shape of `a`: which elements count; None is all.
+
+    Returns:
+        Array of the axes that stay, of the dtype of `a`. Derivative: equal elements share it; 0 for
+        NaN, also where all are.
+
+    Raises:
+        ShapeError: no elements and no `initial`.  ValueArgumentError: `where` without `initial`.
+
+    Differences from NumPy: no warning where all elements are NaN.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.nanmax(np.asarray([1.0, np.nan, 2.0])))
-        2.0
+        >>> x = np.asarray([[1.0, np.nan], [np.nan, np.nan]])
+        >>> print(np.nanmax(x, axis=1), np.nanmax(x, axis=1, initial=0))
+        [ 1. nan] [1. 0.]
     """
     return _nan_extreme("nanmax", ops.ReduceMax, max, max_, a, axis, out, keepdims, initial, where)
 
@@ -142,12 +196,30 @@ def nanmin(
     initial: Any = None,
     where: Any = None,
 ) -> Any:
-    """Least element over axes that is not NaN; NaN if all are. Arguments as in `min`.
+    """Least element over axes that is not NaN; NaN if all are.
+
+    Args:
+        a: array of any shape and dtype; without NaN the result is that of `min`.
+        axis: int or ints; None is all axes.
+        out: must be None: arrays are immutable.
+        keepdims: keep the reduced axes, with size 1.
+        initial: number, the greatest possible result; needed for no elements and with `where`.
+        where: bools that broadcast to the shape of `a`: which elements count; None is all.
+
+    Returns:
+        Array of the axes that stay, of the dtype of `a`. Derivative: equal elements share it; 0 for
+        NaN, also where all are.
+
+    Raises:
+        ShapeError: no elements and no `initial`.  ValueArgumentError: `where` without `initial`.
+
+    Differences from NumPy: no warning where all elements are NaN.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.nanmin(np.asarray([1.0, np.nan, 2.0])))
-        1.0
+        >>> x = np.asarray([[1.0, np.nan], [np.nan, np.nan]])
+        >>> print(np.nanmin(x, axis=1), np.nanmin(x))
+        [ 1. nan] 1.0
     """
     return _nan_extreme("nanmin", ops.ReduceMin, min, min_, a, axis, out, keepdims, initial, where)
 
@@ -171,14 +243,24 @@ def nanargmax(a: Any, axis: Any = None, out: None = None, keepdims: bool | None 
     """Index of the first greatest element that is not NaN; -1 if all are.
 
     Args:
-        a, axis, out, keepdims: as in `argmax`.
+        a: array of any shape and dtype; without NaN the result is that of `argmax`.
+        axis: int; None searches the flattened array.
+        out: must be None: arrays are immutable.
+        keepdims: keep the searched axis (all of them for None), with size 1.
 
-    Differences from NumPy: -1 for all NaN, where NumPy raises an error.
+    Returns:
+        int32 array (int64 with x64 on) of the axes that stay. It has no derivative.
+
+    Raises:
+        ShapeError: nothing to search.  ArgumentError: axis is no int.  AxisError: out of range.
+
+    Differences from NumPy: -1 where all are NaN, as in JAX; NumPy raises an error.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.nanargmax(np.asarray([np.nan, 1.0, 3.0])))
-        2
+        >>> x = np.asarray([[np.nan, 1.0, 3.0], [np.nan, np.nan, np.nan]])
+        >>> print(np.nanargmax(x, axis=1))
+        [ 2 -1]
     """
     return _nan_index("nanargmax", ops.ArgMax, ops.lowest, a, axis, out, keepdims)
 
@@ -188,14 +270,24 @@ def nanargmin(a: Any, axis: Any = None, out: None = None, keepdims: bool | None 
     """Index of the first least element that is not NaN; -1 if all are.
 
     Args:
-        a, axis, out, keepdims: as in `argmin`.
+        a: array of any shape and dtype; without NaN the result is that of `argmin`.
+        axis: int; None searches the flattened array.
+        out: must be None: arrays are immutable.
+        keepdims: keep the searched axis (all of them for None), with size 1.
 
-    Differences from NumPy: -1 for all NaN, where NumPy raises an error.
+    Returns:
+        int32 array (int64 with x64 on) of the axes that stay. It has no derivative.
+
+    Raises:
+        ShapeError: nothing to search.  ArgumentError: axis is no int.  AxisError: out of range.
+
+    Differences from NumPy: -1 where all are NaN, as in JAX; NumPy raises an error.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.nanargmin(np.asarray([np.nan, 1.0, 3.0])))
-        1
+        >>> x = np.asarray([[np.nan, 1.0, 3.0], [np.nan, np.nan, np.nan]])
+        >>> print(np.nanargmin(x, axis=1))
+        [ 1 -1]
     """
     return _nan_index("nanargmin", ops.ArgMin, ops.highest, a, axis, out, keepdims)
 
@@ -209,12 +301,30 @@ def nanmean(
     keepdims: bool = False,
     where: Any = None,
 ) -> Any:
-    """Mean over axes of the elements that are not NaN; NaN if all are. Arguments as in `mean`.
+    """Mean over axes of the elements that are not NaN; NaN if all are.
+
+    Args:
+        a: array of any shape and dtype; integers become float32 (float64 with x64 on).
+        axis: int or ints; None is all axes.
+        dtype: dtype to compute in and to return; floats of two bytes are computed in float32.
+        out: must be None: arrays are immutable.
+        keepdims: keep the reduced axes, with size 1.
+        where: bools that broadcast to the shape of `a`: which elements count; None is all.
+
+    Returns:
+        Array of the axes that stay, of the dtype of `a` if that is inexact. Derivative: 1 / count
+        for every element that counts, 0 for NaN.
+
+    Raises:
+        AxisError: an axis is out of range.  DTypeError: `where` holds no bools.
+
+    Differences from NumPy: no warning where all elements are NaN.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.nanmean(np.asarray([1.0, np.nan, 3.0])))
-        2.0
+        >>> x = np.asarray([[1.0, np.nan, 3.0], [np.nan, np.nan, 5.0]])
+        >>> print(np.nanmean(x), np.nanmean(x, axis=0))
+        3.0 [ 1. nan  4.]
     """
     no_out("nanmean", out)
     x, dtype = wide_float(as_value(a, "nanmean"), asked_dtype("nanmean", dtype))
@@ -235,15 +345,34 @@ def nanvar(
     mean: Any = None,
     correction: Any = None,
 ) -> Any:
-    """Variance over axes of the elements that are not NaN. Arguments as in `var`.
+    """Variance over axes of the elements that are not NaN, of which there are `count`.
+
+    ``sum(abs(a - nanmean(a))**2) / (count - ddof)``, the sum over these elements.
+
+    Args:
+        a: array of any shape and dtype; integers become float32 (float64 with x64 on).
+        axis: int or ints; None is all axes.
+        dtype: dtype to compute in and to return; floats of two bytes are computed in float32.
+        out: must be None: arrays are immutable.
+        ddof: number that is taken off the count; 1 gives the unbiased estimate from a sample.
+        keepdims: keep the reduced axes, with size 1.
+        where: bools that broadcast to the shape of `a`: which elements count; None is all.
+        mean: the mean over these axes, kept with size 1, if it is known already.
+        correction: another name of `ddof`.
 
     Returns:
-        Real array; NaN where no more than ``ddof`` elements are left.
+        Real array of the axes that stay; NaN where ``count <= ddof``. The derivative is 0 for NaN.
+
+    Raises:
+        AxisError: an axis is out of range.  ValueArgumentError: different ddof and correction.
+
+    Differences from NumPy: no warning where no elements are left.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.nanvar(np.asarray([1.0, np.nan, 3.0])))
-        1.0
+        >>> x = np.asarray([[1.0, np.nan, 3.0], [np.nan, np.nan, 5.0]])
+        >>> print(np.nanvar(x, axis=1), np.nanvar(x, axis=1, ddof=1))
+        [1. 0.] [ 2. nan]
     """
     ddof = one_of_ddof("nanvar", ddof, correction)
     result, dtype = _nan_variance("nanvar", a, axis, dtype, out, ddof, keepdims, where, mean)
@@ -262,7 +391,27 @@ def nanstd(
     mean: Any = None,
     correction: Any = None,
 ) -> Any:
-    """Standard deviation over axes of the elements that are not NaN. Arguments as in `std`.
+    """Standard deviation over axes of the elements that are not NaN: the square root of `nanvar`.
+
+    Args:
+        a: array of any shape and dtype; integers become float32 (float64 with x64 on).
+        axis: int or ints; None is all axes.
+        dtype: dtype to compute in and to return; floats of two bytes are computed in float32.
+        out: must be None: arrays are immutable.
+        ddof: number that is taken off the count; 1 gives the usual estimate from a sample.
+        keepdims: keep the reduced axes, with size 1.
+        where: bools that broadcast to the shape of `a`: which elements count; None is all.
+        mean: the mean over these axes, kept with size 1, if it is known already.
+        correction: another name of `ddof`.
+
+    Returns:
+        Real array of the axes that stay; NaN where ``count <= ddof``. Derivative: 0 for NaN, and
+        NaN for the others where they are all equal.
+
+    Raises:
+        AxisError: an axis is out of range.  ValueArgumentError: different ddof and correction.
+
+    Differences from NumPy: no warning where no elements are left.
 
     Example:
         >>> import numlift.numpy as np
@@ -295,7 +444,21 @@ def _nan_variance(
 
 @library(1)
 def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
-    """Cumulative sum with NaN as 0; the arguments are those of `cumsum`.
+    """Cumulative sum along an axis with NaN as 0: the sum so far stays at a NaN.
+
+    Args:
+        a: array of any shape and dtype; without NaN the result is that of `cumsum`.
+        axis: int; None adds along the flattened array.
+        dtype: dtype to add in and to return. None: bools and integers of fewer than 32 bits become
+            int32 or uint32 (64 bits with x64 on).
+        out: must be None: arrays are immutable.
+
+    Returns:
+        Array of the shape of `a`, or a vector of ``a.size`` elements for axis None. The derivative
+        is 0 for NaN.
+
+    Raises:
+        AxisError: the axis is out of range.  ArgumentError: it is no int.
 
     Example:
         >>> import numlift.numpy as np
@@ -307,7 +470,21 @@ def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> 
 
 @library(1)
 def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
-    """Cumulative product with NaN as 1; the arguments are those of `cumprod`.
+    """Cumulative product along an axis with NaN as 1: the product so far stays at a NaN.
+
+    Args:
+        a: array of any shape and dtype; without NaN the result is that of `cumprod`.
+        axis: int; None multiplies along the flattened array.
+        dtype: dtype to multiply in and to return. None: bools and integers of fewer than 32 bits
+            become int32 or uint32 (64 bits with x64 on).
+        out: must be None: arrays are immutable.
+
+    Returns:
+        Array of the shape of `a`, or a vector of ``a.size`` elements for axis None. The derivative
+        is 0 for NaN.
+
+    Raises:
+        AxisError: the axis is out of range.  ArgumentError: it is no int.
 
     Example:
         >>> import numlift.numpy as np

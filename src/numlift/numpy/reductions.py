@@ -1,4 +1,4 @@
-"""NumPy's reductions: sums, extremes, means, variances, all, any, argmax."""
+"""NumPy's reductions: sums, products, extremes and where they are, all, any."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from .. import errors
 from ..api.library import library
 from ..core.tracing import apply, type_of
 from ..ops import reductions as ops
-from ..ops.elementwise import abs_, sqrt, square
-from ..ops.elementwise_binary import div, max_, min_
+from ..ops.elementwise_binary import max_, min_
 from ..structural.arith import add, mul, sub
-from ..structural.dim_value import size_as
 from ..structural.shape import ReduceSum
 from .elementwise import no_out
 from .logic import truth
@@ -19,19 +17,15 @@ from .reducing import (
     as_dtype,
     asked_dtype,
     axes_of,
-    divided,
     flat,
     int_dtype,
-    mask_of,
     masked,
     not_empty,
     reduced,
-    size_over,
     sum_dtype,
     total,
-    wide_float,
 )
-from .util import as_value, broadcast_to_shape, check_axis, expand, promote, to_inexact
+from .util import as_value, check_axis, expand
 
 
 def _start(function: str, initial: Any, dtype: Any) -> Any:
@@ -76,23 +70,33 @@ def sum(
     where: Any = None,
     promote_integers: bool = True,
 ) -> Any:
-    """Sum over axes.
+    """Sum over axes; 0 for no elements.
 
     Args:
-        a: array.
-        axis: int or ints to sum over; None is all.
-        dtype: dtype to add in and to return. By default bools and small integers become int32 or
-            uint32 (64 bits with x64 on); floats of two bytes are added in float32.
-        out: must be None.
-        keepdims: keep the axes with size 1.
-        initial: number to start from.
-        where: bools: which elements to add.
+        a: array of any shape and dtype.
+        axis: int or ints; None is all axes.
+        dtype: dtype to add in and to return. None: bools and integers of fewer than 32 bits become
+            int32 or uint32 (64 bits with x64 on); floats of two bytes are added in float32.
+        out: must be None: arrays are immutable.
+        keepdims: keep the summed axes, with size 1.
+        initial: number that is added to the sum.
+        where: bools that broadcast to the shape of `a`: which elements count; None is all.
         promote_integers: False keeps the dtype of small integers.
+
+    Returns:
+        Array of the axes that stay. Derivative: 1 for every element that counts, else 0.
+
+    Raises:
+        AxisError: an axis is out of range.  DTypeError: `where` holds no bools.
+        ShapeError: `where` does not fit `a`, or `initial` is no scalar.
+
+    Differences from NumPy: integers are added in 32 bits unless x64 is on.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.sum(np.asarray([[1, 2], [3, 4]]), axis=0))
-        [4 6]
+        >>> x = np.asarray([[1, 2], [3, 4]])
+        >>> print(np.sum(x), np.sum(x, axis=0), np.sum(x, where=x > 1, initial=100))
+        10 [4 6] 109
     """
     return _accumulated(
         "sum", ReduceSum, add, 0, a, axis, dtype, out, keepdims, initial, where, promote_integers
@@ -110,15 +114,35 @@ def prod(
     where: Any = None,
     promote_integers: bool = True,
 ) -> Any:
-    """Product over axes; its derivative is exact where elements are zero.
+    """Product over axes; 1 for no elements.
 
     Args:
-        a, axis, dtype, out, keepdims, initial, where, promote_integers: as in `sum`.
+        a: array of any shape and dtype.
+        axis: int or ints; None is all axes.
+        dtype: dtype to multiply in and to return. None: bools and integers of fewer than 32 bits
+            become int32 or uint32 (64 bits with x64 on).
+        out: must be None: arrays are immutable.
+        keepdims: keep the reduced axes, with size 1.
+        initial: number that the product is multiplied by.
+        where: bools that broadcast to the shape of `a`: which elements count; None is all.
+        promote_integers: False keeps the dtype of small integers.
+
+    Returns:
+        Array of the axes that stay. Derivative: the product of the other elements, exact also where
+        elements are zero: nothing is divided.
+
+    Raises:
+        AxisError: an axis is out of range.  DTypeError: `where` holds no bools.
+        ShapeError: `where` does not fit `a`, or `initial` is no scalar.
+
+    Differences from NumPy: integers are multiplied in 32 bits unless x64 is on.
 
     Example:
+        >>> import numlift as nl
         >>> import numlift.numpy as np
-        >>> print(np.prod(np.asarray([1.0, 2.0, 4.0])))
-        8.0
+        >>> x = np.asarray([0.0, 2.0, 3.0])
+        >>> print(np.prod(x), nl.grad(np.prod)(x))
+        0.0 [6. 0. 0.]
     """
     return _accumulated(
         "prod", ops.ReduceProd, mul, 1, a, axis, dtype, out, keepdims, initial, where,
@@ -159,23 +183,28 @@ def max(
     initial: Any = None,
     where: Any = None,
 ) -> Any:
-    """Greatest element over axes; NaN if there is one. Equal ones share the derivative.
+    """Greatest element over axes; NaN if there is one.
 
-    Args:
-        a: array; complex numbers are ordered by real, then imaginary part.
-        axis: int or ints; None is all.
-        out: must be None.
-        keepdims: keep the axes with size 1.
-        initial: least value of the result; needed for empty axes and with ``where``.
-        where: bools: which elements to look at.
+    Args: a: array of any shape and dtype; complex numbers are ordered by real, then imaginary part.
+        axis: int or ints; None is all axes. out: must be None: arrays are immutable. keepdims: keep
+        the reduced axes, with size 1. initial: number of the dtype of `a`, the least possible
+        result; needed for no elements and with `where`. where: bools that broadcast to the shape of
+        `a`: which elements count; None is all.
+
+    Returns:
+        Array of the axes that stay, of the dtype of `a`. Derivative: equal elements share it, so
+        that three equal ones get 1/3 each.
 
     Raises:
-        ShapeError: no elements and no ``initial``.
+        ShapeError: no elements and no `initial`.  ValueArgumentError: `where` without `initial`.
+        AxisError: an axis is out of range.
 
     Example:
+        >>> import numlift as nl
         >>> import numlift.numpy as np
-        >>> print(np.max(np.asarray([1.0, 5.0, 3.0])))
-        5.0
+        >>> x = np.asarray([1.0, 5.0, 5.0])
+        >>> print(np.max(x), nl.grad(np.max)(x))
+        5.0 [0.  0.5 0.5]
     """
     return _extreme("max", ops.ReduceMax, max_, a, axis, out, keepdims, initial, where)
 
@@ -189,16 +218,27 @@ def min(
     initial: Any = None,
     where: Any = None,
 ) -> Any:
-    """Least element over axes; NaN if there is one. Equal ones share the derivative.
+    """Least element over axes; NaN if there is one.
 
-    Args:
-        a, axis, out, keepdims, where: as in `max`.
-        initial: greatest value of the result.
+    Args: a: array of any shape and dtype; complex numbers are ordered by real, then imaginary part.
+        axis: int or ints; None is all axes. out: must be None: arrays are immutable. keepdims: keep
+        the reduced axes, with size 1. initial: number of the dtype of `a`, the greatest possible
+        result; needed for no elements and with `where`. where: bools that broadcast to the shape of
+        `a`: which elements count; None is all.
+
+    Returns:
+        Array of the axes that stay, of the dtype of `a`. Derivative: equal elements share it, so
+        that three equal ones get 1/3 each.
+
+    Raises:
+        ShapeError: no elements and no `initial`.  ValueArgumentError: `where` without `initial`.
+        AxisError: an axis is out of range.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.min(np.asarray([4.0, 2.0, 3.0])))
-        2.0
+        >>> x = np.asarray([[4.0, 2.0], [3.0, np.nan]])
+        >>> print(np.min(x, axis=1), np.min(x, initial=np.inf, where=~np.isnan(x)))
+        [ 2. nan] 2.0
     """
     return _extreme("min", ops.ReduceMin, min_, a, axis, out, keepdims, initial, where)
 
@@ -208,15 +248,26 @@ amax, amin = max, min
 
 @library(1)
 def ptp(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> Any:
-    """Greatest minus least element over axes.
+    """Range of the elements over axes: ``max(a) - min(a)``; NaN if there is one.
 
     Args:
-        a, axis, out, keepdims: as in `max`.
+        a: array of integers, floats or complex numbers.
+        axis: int or ints; None is all axes.
+        out: must be None: arrays are immutable.
+        keepdims: keep the reduced axes, with size 1.
+
+    Returns:
+        Array of the axes that stay, of the dtype of `a`, in which small integers may overflow.
+        Derivative: 1 at the greatest and -1 at the least element; equal ones share it, and it is 0
+        where all elements are equal.
+
+    Raises:
+        ShapeError: no elements.  DTypeError: bools.  AxisError: an axis is out of range.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.ptp(np.asarray([4, 2, 7])))
-        5
+        >>> print(np.ptp(np.asarray([[4, 2, 7], [5, 5, 5]]), axis=1))
+        [5 0]
     """
     no_out("ptp", out)
     x = as_value(a, "ptp")
@@ -239,15 +290,25 @@ def _logical(
 def all(
     a: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, where: Any = None
 ) -> Any:
-    """Whether all elements over axes are true (not zero); True for none.
+    """Whether all elements over axes are true (not zero; NaN is true); True for no elements.
 
     Args:
-        a, axis, out, keepdims, where: as in `sum`.
+        a: array of any shape and dtype.
+        axis: int or ints; None is all axes.
+        out: must be None: arrays are immutable.
+        keepdims: keep the reduced axes, with size 1.
+        where: bools that broadcast to the shape of `a`: which elements count; None is all.
+
+    Returns:
+        Array of bools with the axes that stay.
+
+    Raises:
+        AxisError: an axis is out of range.  DTypeError: `where` holds no bools.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.all(np.asarray([True, False])))
-        False
+        >>> print(np.all(np.asarray([[1, 2], [3, 0]]), axis=1))
+        [ True False]
     """
     return _logical("all", ops.ReduceAnd, True, a, axis, out, keepdims, where)
 
@@ -256,27 +317,48 @@ def all(
 def any(
     a: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, where: Any = None
 ) -> Any:
-    """Whether an element over axes is true (not zero); False for none.
+    """Whether an element over axes is true (not zero; NaN is true); False for no elements.
 
     Args:
-        a, axis, out, keepdims, where: as in `sum`.
+        a: array of any shape and dtype.
+        axis: int or ints; None is all axes.
+        out: must be None: arrays are immutable.
+        keepdims: keep the reduced axes, with size 1.
+        where: bools that broadcast to the shape of `a`: which elements count; None is all.
+
+    Returns:
+        Array of bools with the axes that stay.
+
+    Raises:
+        AxisError: an axis is out of range.  DTypeError: `where` holds no bools.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.any(np.asarray([True, False])))
-        True
+        >>> print(np.any(np.asarray([[1, 0], [0, 0]]), axis=1))
+        [ True False]
     """
     return _logical("any", ops.ReduceOr, False, a, axis, out, keepdims, where)
 
 
 @library(1)
 def count_nonzero(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """Number of elements over axes that are not zero.
+    """Number of elements over axes that are not zero; NaN counts.
+
+    Args:
+        a: array of any shape and dtype.
+        axis: int or ints; None is all axes.
+        keepdims: keep the reduced axes, with size 1.
+
+    Returns:
+        int32 array (int64 with x64 on) of the axes that stay.
+
+    Raises:
+        AxisError: an axis is out of range.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.count_nonzero(np.asarray([3, 0, 2])))
-        2
+        >>> print(np.count_nonzero(np.asarray([[3, 0, 2], [0, 0, 1]]), axis=1))
+        [2 1]
     """
     x = as_dtype(truth(a, "count_nonzero", "a"), int_dtype())
     return total(x, axes_of("count_nonzero", axis, x), keepdims)
@@ -305,18 +387,22 @@ def argmax(a: Any, axis: Any = None, out: None = None, keepdims: bool | None = N
     """Index of the first greatest element along an axis; a NaN counts as the greatest.
 
     Args:
-        a: array.
+        a: array of any shape and dtype; complex numbers are ordered by real, then imaginary part.
         axis: int; None searches the flattened array.
-        out: must be None.
-        keepdims: keep the axis with size 1.
+        out: must be None: arrays are immutable.
+        keepdims: keep the searched axis (all of them for None), with size 1.
+
+    Returns:
+        int32 array (int64 with x64 on) of the axes that stay. It has no derivative.
 
     Raises:
-        ShapeError: nothing to search.
+        ShapeError: nothing to search.  ArgumentError: axis is no int.  AxisError: out of range.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.argmax(np.asarray([1, 5, 5])))
-        1
+        >>> x = np.asarray([[1, 5, 5], [9, 0, 2]])
+        >>> print(np.argmax(x), np.argmax(x, axis=1))
+        3 [1 0]
     """
     no_out("argmax", out)
     return index_of_extreme("argmax", ops.ArgMax, as_value(a, "argmax"), axis, keepdims)
@@ -327,230 +413,28 @@ def argmin(a: Any, axis: Any = None, out: None = None, keepdims: bool | None = N
     """Index of the first least element along an axis; a NaN counts as the least.
 
     Args:
-        a, axis, out, keepdims: as in `argmax`.
+        a: array of any shape and dtype; complex numbers are ordered by real, then imaginary part.
+        axis: int; None searches the flattened array.
+        out: must be None: arrays are immutable.
+        keepdims: keep the searched axis (all of them for None), with size 1.
+
+    Returns:
+        int32 array (int64 with x64 on) of the axes that stay. It has no derivative.
+
+    Raises:
+        ShapeError: nothing to search.  ArgumentError: axis is no int.  AxisError: out of range.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.argmin(np.asarray([4, 1, 1])))
-        1
+        >>> x = np.asarray([[4, 1, 1], [9, 0, 2]])
+        >>> print(np.argmin(x), np.argmin(x, axis=1))
+        4 [1 1]
     """
     no_out("argmin", out)
     return index_of_extreme("argmin", ops.ArgMin, as_value(a, "argmin"), axis, keepdims)
 
 
-def count_of(function: str, x: Any, where: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
-    """Number of elements that a mean is taken of: an int, or integers if there is a mask."""
-    if where is None:
-        return size_over(x, axes)
-    return total(as_dtype(mask_of(function, where, type_of(x).shape), int_dtype()), axes, keepdims)
-
-
-def mean_over(function: str, x: Any, axes: tuple[int, ...], where: Any, keepdims: bool) -> Any:
-    """Mean of floats over axes."""
-    added = total(masked(function, x, where, 0), axes, keepdims)
-    return divided(added, count_of(function, x, where, axes, keepdims))
-
-
-@library(1)
-def mean(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: None = None,
-    keepdims: bool = False,
-    *,
-    where: Any = None,
-) -> Any:
-    """Mean over axes: sum / count; NaN of nothing.
-
-    Args:
-        a: array; integers become float32 (float64 with x64 on).
-        axis: int or ints; None is all.
-        dtype: dtype to compute in and to return; floats of two bytes are computed in float32.
-        out: must be None.
-        keepdims: keep the axes with size 1.
-        where: bools: which elements to average.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> print(np.mean(np.asarray([1, 2, 4, 5])))
-        3.0
-    """
-    no_out("mean", out)
-    x, dtype = wide_float(as_value(a, "mean"), asked_dtype("mean", dtype))
-    return as_dtype(mean_over("mean", x, axes_of("mean", axis, x), where, keepdims), dtype)
-
-
-def variance(
-    function: str, x: Any, axes: tuple[int, ...], where: Any, keepdims: bool, removed: Any,
-    mean: Any = None,
-) -> Any:  # fmt: skip
-    """Mean square distance from the mean, divided by the count less `removed`."""
-    if mean is None:
-        middle = mean_over(function, x, axes, where, True)
-    else:
-        middle = as_dtype(as_value(mean, function, "mean"), type_of(x).dtype)
-    t = type_of(x)
-    distance = apply(sub, x, broadcast_to_shape(middle, t.shape))
-    distance = apply(square, apply(abs_, distance) if t.kind == "c" else distance)
-    added = total(masked(function, distance, where, 0), axes, keepdims)
-    count = count_of(function, x, where, axes, keepdims)
-    if isinstance(count, int):
-        left = count - removed
-        return divided(added, left if left > 0 else 0)
-    u = type_of(added)
-    left = apply(sub, as_dtype(count, u.dtype), u.dtype.type(removed))
-    return apply(div, added, apply(max_, left, u.dtype.type(0)))
-
-
-def one_of_ddof(function: str, ddof: Any, correction: Any) -> Any:
-    """`ddof` under either of its names."""
-    if correction is None:
-        return ddof
-    if ddof not in (0, correction):
-        raise errors.ValueArgumentError(
-            errors.explain(
-                function, "ddof and correction are two names of one thing",
-                {"ddof": ddof, "correction": correction}, try_="give one of them",
-            )
-        )  # fmt: skip
-    return correction
-
-
-def _variance(
-    function: str, a: Any, axis: Any, dtype: Any, out: Any, ddof: Any, keepdims: bool, where: Any,
-    mean: Any, correction: Any,
-) -> tuple[Any, Any]:  # fmt: skip
-    no_out(function, out)
-    ddof = one_of_ddof(function, ddof, correction)
-    x, dtype = wide_float(as_value(a, function), asked_dtype(function, dtype))
-    result = variance(function, x, axes_of(function, axis, x), where, keepdims, ddof, mean)
-    if type_of(x).kind == "c":
-        dtype = type_of(result).dtype
-    return result, dtype
-
-
-@library(1)
-def var(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: None = None,
-    ddof: Any = 0,
-    keepdims: bool = False,
-    *,
-    where: Any = None,
-    mean: Any = None,
-    correction: Any = None,
-) -> Any:
-    """Variance over axes: mean of ``abs(a - mean(a))**2``, with count - ddof as the divisor.
-
-    Args:
-        a, axis, dtype, out, keepdims, where: as in `mean`.
-        ddof, correction: what is taken off the count (two names of one thing).
-        mean: the mean, with kept axes, if it is known already.
-
-    Returns:
-        Real array; NaN if no elements are left.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> print(np.var(np.asarray([1.0, 3.0])))
-        1.0
-    """
-    result, dtype = _variance("var", a, axis, dtype, out, ddof, keepdims, where, mean, correction)
-    return as_dtype(result, dtype)
-
-
-@library(1)
-def std(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: None = None,
-    ddof: Any = 0,
-    keepdims: bool = False,
-    *,
-    where: Any = None,
-    mean: Any = None,
-    correction: Any = None,
-) -> Any:
-    """Standard deviation over axes: the square root of `var`, with the same arguments.
-
-    Derivative: infinite or NaN where all elements are equal.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> print(np.std(np.asarray([1.0, 3.0])))
-        1.0
-    """
-    result, dtype = _variance("std", a, axis, dtype, out, ddof, keepdims, where, mean, correction)
-    return as_dtype(apply(sqrt, result), dtype)
-
-
-def average(
-    a: Any,
-    axis: Any = None,
-    weights: Any = None,
-    returned: bool = False,
-    keepdims: bool = False,
-) -> Any:
-    """Weighted mean over axes: ``sum(a * weights) / sum(weights)``.
-
-    Args:
-        a: array.
-        axis: int or ints; None is all.
-        weights: array of the shape of `a`, or of the sizes of `axis`.
-        returned: return ``(average, sum of weights)``.
-        keepdims: keep the axes with size 1.
-
-    Raises:
-        ShapeError: the weights fit neither `a` nor `axis`.
-
-    Differences from NumPy: weights that add up to zero give NaN or infinity, not an error.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> print(np.average(np.asarray([1.0, 4.0]), weights=np.asarray([2.0, 1.0])))
-        2.0
-    """
-    return _average(a, weights, axis, returned, keepdims)
-
-
-@library(2)
-def _average(a: Any, weights: Any, axis: Any, returned: bool, keepdims: bool) -> Any:
-    (x,) = to_inexact(as_value(a, "average"))
-    axes = axes_of("average", axis, x)
-    if weights is None:
-        x, dtype = wide_float(x, None)
-        result = as_dtype(mean_over("average", x, axes, None, keepdims), dtype)
-        count = size_as(size_over(x, axes), dtype)
-        return (result, broadcast_to_shape(count, type_of(result).shape)) if returned else result
-    x, w = promote(x, as_value(weights, "average", "weights"))
-    shape = type_of(x).shape
-    if type_of(w).shape != shape:
-        if axis is None:
-            raise errors.ArgumentError(
-                errors.explain(
-                    "average", "axis must be given where the shapes of a and weights differ",
-                    {"a": type_of(x), "weights": type_of(w)}, try_="axis=...",
-                )
-            )  # fmt: skip
-        if type_of(w).shape != tuple(shape[i] for i in axes):
-            raise errors.ShapeError(
-                errors.explain(
-                    "average", "weights must have the shape of a, or the sizes of axis",
-                    {"a": type_of(x), "weights": type_of(w), "axis": axis},
-                )
-            )  # fmt: skip
-        w = expand(w, [i for i in range(len(shape)) if i not in axes])
-        w = broadcast_to_shape(w, shape)
-    weight = total(w, axes, keepdims)
-    result = apply(div, total(apply(mul, x, w), axes, keepdims), weight)
-    return (result, weight) if returned else result
-
-
 __all__ = [
-    "all", "amax", "amin", "any", "argmax", "argmin", "average", "count_nonzero", "max", "mean",
-    "min", "prod", "ptp", "std", "sum", "var",
+    "all", "amax", "amin", "any", "argmax", "argmin", "count_nonzero", "max", "min", "prod", "ptp",
+    "sum",
 ]  # fmt: skip
