@@ -11,6 +11,7 @@ from . import (
     conversions,
     creation,
     cumulative,
+    diagonal_indices,
     diagonals,
     differences,
     dtype_names,
@@ -33,6 +34,7 @@ from . import (
     linalg,
     logic,
     manipulation,
+    means,
     nan_reductions,
     padding,
     polynomials,
@@ -227,6 +229,7 @@ __all__ += choosing.__all__
 __all__ += complex_parts.__all__
 __all__ += creation.__all__
 __all__ += cumulative.__all__
+__all__ += diagonal_indices.__all__
 __all__ += diagonals.__all__
 __all__ += differences.__all__
 __all__ += dtypes_api.__all__
@@ -247,6 +250,7 @@ __all__ += interpolation.__all__
 __all__ += joining.__all__
 __all__ += logic.__all__
 __all__ += manipulation.__all__
+__all__ += means.__all__
 __all__ += nan_reductions.__all__
 __all__ += [
     "argwhere", "compress", "extract", "flatnonzero", "nonzero",
