@@ -31,18 +31,26 @@ def _told(function: str, read: Any, *args: Any, **kwargs: Any) -> Any:
 def frombuffer(
     buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0, *, like: None = None
 ) -> Any:
-    """An array from the bytes of a buffer. The bytes are copied.
+    """An array from the bytes of a buffer, which are copied.
 
     Args:
-        buffer: bytes, bytearray, memoryview, ...
+        buffer: bytes, bytearray, memoryview or anything else with a buffer.
         dtype: how to read the bytes; the default `float` is 8 bytes long, as in NumPy.
         count: number of elements, -1 for all.
-        offset: bytes to skip.
+        offset: bytes to skip first.
+        like: must be None.
+
+    Returns:
+        Array (count,); 64-bit dtypes become 32 bits wide after reading, unless x64 is on.
+
+    Raises:
+        ValueArgumentError: the bytes are no whole number of elements, or too few.  ArgumentError:
+        no buffer.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.frombuffer(b"ab", dtype="uint8")
-        Array([97, 98], dtype=uint8)
+        >>> np.frombuffer(b"abcd", dtype="uint8", count=2, offset=1)
+        Array([98, 99], dtype=uint8)
     """
     return asarray(
         _told("frombuffer", np.frombuffer, buffer, np.dtype(dtype), count, offset), like=like
@@ -54,9 +62,22 @@ def fromstring(
 ) -> Any:
     """An array from numbers in a text.
 
+    Args:
+        string: the text.
+        dtype: dtype of the numbers.
+        count: how many to read, -1 for all.
+        sep: what stands between numbers; spaces match any white space.
+        like: must be None.
+
+    Returns:
+        Array (count,); 64-bit dtypes become 32 bits wide after reading, unless x64 is on.
+
+    Raises:
+        ValueArgumentError: something in the text is no number, or `sep` is empty.
+
     Example:
         >>> import numlift.numpy as np
-        >>> np.fromstring("1 2 3", dtype=int, sep=" ")
+        >>> np.fromstring("1, 2, 3", dtype=int, sep=",")
         Array([1, 2, 3], dtype=int32)
     """
     return asarray(
@@ -73,14 +94,53 @@ def fromfile(
     *,
     like: None = None,
 ) -> Any:
-    """An array from a file, read once, now; arguments as for `numpy.fromfile`."""
+    """An array from a file of raw elements or of numbers as text, which is read once, now.
+
+    Args:
+        file: path or open file.
+        dtype: how to read the elements; the default `float` is 8 bytes long, as in NumPy.
+        count: number of elements, -1 for all.
+        sep: what stands between numbers in a text; empty: the file is binary.
+        offset: bytes to skip first, in binary files only.
+        like: must be None.
+
+    Returns:
+        Array (count,); 64-bit dtypes become 32 bits wide after reading, unless x64 is on.
+
+    Raises:
+        OSError: the file cannot be read.
+
+    Differences from JAX: it exists; within `jit` the values at the time of tracing are constants.
+
+    Example:
+        >>> import pathlib, tempfile, numlift.numpy as np
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "numbers")
+        ...     _ = path.write_bytes(bytes([1, 0, 2, 0]))
+        ...     np.fromfile(path, dtype="int16")
+        Array([1, 2], dtype=int16)
+    """
     return asarray(
         _told("fromfile", np.fromfile, file, np.dtype(dtype), count, sep, offset), like=like
     )
 
 
 def fromiter(iter: Any, dtype: Any, count: int = -1, *, like: None = None) -> Any:
-    """An array from an iterator of numbers, read once, now.
+    """An array from an iterator of numbers, which is read once, now.
+
+    Args:
+        iter: iterable of numbers.
+        dtype: dtype of the result.
+        count: how many to take, -1 for all.
+        like: must be None.
+
+    Returns:
+        Array (count,); 64-bit dtypes become 32 bits wide after reading, unless x64 is on.
+
+    Raises:
+        ValueArgumentError: fewer than `count` numbers.  ArgumentError: `iter` is not iterable.
+
+    Differences from JAX: it exists; within `jit` the values at the time of tracing are constants.
 
     Example:
         >>> import numlift.numpy as np
@@ -94,9 +154,20 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
     """An array of another library by DLPack, without a copy where that is possible.
 
     Args:
-        x: object with ``__dlpack__``.
+        x: object with ``__dlpack__`` and ``__dlpack_device__``.
         device: device of the result.
-        copy: True copies; False raises if a copy would be needed.
+        copy: True copies; False raises if a copy would be needed; None copies where it must.
+
+    Returns:
+        Array of the shape and dtype of `x`; 64-bit dtypes become 32 bits wide unless x64 is on.
+
+    Raises:
+        ArgumentError: `x` does not speak DLPack.
+
+    Example:
+        >>> import numpy, numlift.numpy as np
+        >>> np.from_dlpack(numpy.ones(2, "float32"))
+        Array([1., 1.], dtype=float32)
     """
     return import_dlpack(x, device=device, copy=copy)
 
@@ -104,11 +175,19 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
 def save(file: Any, arr: Any, allow_pickle: bool = True) -> None:
     """Write an array to a file in NumPy's ``.npy`` format; `load` reads every dtype back.
 
+    The format has no bfloat16: it is stored as raw elements of two bytes. Other small dtypes and
+    PRNG keys are stored as records with one field of the dtype's name.
+
     Args:
-        file: path or open binary file.
-        arr: array. The format has no bfloat16: it is stored as raw elements of two bytes. Other
-            small dtypes and PRNG keys are stored as records with one field of the dtype's name.
-        allow_pickle: as for `numpy.save`.
+        file: path (``.npy`` is appended where it is missing), or open binary file.
+        arr: array, number or nested lists; its values must be known.
+        allow_pickle: as for `numpy.save`; numbers need no pickle.
+
+    Returns:
+        None.
+
+    Raises:
+        TracerArrayConversionError: `arr` is traced.  OSError: the file cannot be written.
 
     Example:
         >>> import io, numlift.numpy as np
@@ -122,7 +201,31 @@ def save(file: Any, arr: Any, allow_pickle: bool = True) -> None:
 
 
 def savez(file: Any, *args: Any, allow_pickle: bool = True, **kwds: Any) -> None:
-    """Write several arrays to one ``.npz`` file; arguments as for `numpy.savez`."""
+    """Write several arrays to one ``.npz`` file; `load` reads every dtype back, as for `save`.
+
+    Args:
+        file: path (``.npz`` is appended where it is missing), or open binary file.
+        *args: arrays, stored by the names arr_0, arr_1, ...; their values must be known.
+        allow_pickle: as for `numpy.savez`; numbers need no pickle.
+        **kwds: arrays by name.
+
+    Returns:
+        None.
+
+    Raises:
+        TracerArrayConversionError: an array is traced.  OSError: the file cannot be written.
+
+    Example:
+        >>> import io, numlift.numpy as np
+        >>> file = io.BytesIO()
+        >>> np.savez(file, np.arange(2), weights=np.ones(2))
+        >>> _ = file.seek(0)
+        >>> found = np.load(file)
+        >>> found.files
+        ['weights', 'arr_0']
+        >>> found["weights"]
+        Array([1., 1.], dtype=float32)
+    """
     np.savez(
         file,
         *[stored(x, "savez") for x in args],
@@ -132,7 +235,27 @@ def savez(file: Any, *args: Any, allow_pickle: bool = True, **kwds: Any) -> None
 
 
 def savez_compressed(file: Any, *args: Any, allow_pickle: bool = True, **kwds: Any) -> None:
-    """Write several arrays to one compressed ``.npz`` file; see `numpy.savez_compressed`."""
+    """Write several arrays to one compressed ``.npz`` file; `savez` writes faster.
+
+    Args:
+        file: path (``.npz`` is appended where it is missing), or open binary file.
+        *args: arrays, stored by the names arr_0, arr_1, ...; their values must be known.
+        allow_pickle: as for `numpy.savez_compressed`; numbers need no pickle.
+        **kwds: arrays by name.
+
+    Returns:
+        None.
+
+    Raises:
+        TracerArrayConversionError: an array is traced.  OSError: the file cannot be written.
+
+    Example:
+        >>> import io, numlift.numpy as np
+        >>> file = io.BytesIO()
+        >>> np.savez_compressed(file, zeros=np.zeros(100_000))
+        >>> len(file.getvalue()) < 1000
+        True
+    """
     np.savez_compressed(
         file,
         *[stored(x, "savez_compressed") for x in args],
@@ -224,14 +347,33 @@ def load(
     *,
     max_header_size: int = 10000,
 ) -> Any:
-    """Read what `save`, `savez` or `savez_compressed` wrote; arguments as for `numpy.load`.
+    """Read what `save`, `savez` or `savez_compressed` wrote, or NumPy's functions of these names.
+
+    Args:
+        file: path or open binary file.
+        mmap_mode: as for `numpy.load`: map the file into memory; the values are copied from there.
+        allow_pickle: whether files may hold pickled objects. Numbers need none; reading a pickle
+            from a stranger can run any code.
+        fix_imports: for pickles of Python 2.
+        encoding: for pickles of Python 2.
+        max_header_size: longest header that is taken from files that are not trusted.
 
     Returns:
-        An array for ``.npy``; for ``.npz`` a mapping from names to arrays, which are read when
-        they are asked for.
+        An array for ``.npy``; for ``.npz`` a mapping from names to arrays, which are read when they
+        are asked for, and a context manager that closes the file. 64-bit dtypes become 32 bits wide
+        unless x64 is on.
 
     Raises:
-        DTypeError: the file holds raw bytes whose dtype it does not tell.
+        DTypeError: the file holds raw bytes whose dtype it does not tell.  OSError: the file cannot
+        be read.
+
+    Example:
+        >>> import io, numpy, numlift.numpy as np
+        >>> file = io.BytesIO()
+        >>> numpy.save(file, numpy.asarray([1.5, 2.5]))
+        >>> _ = file.seek(0)
+        >>> np.load(file)
+        Array([1.5, 2.5], dtype=float32)
     """
     found = np.load(
         file,
@@ -257,14 +399,32 @@ def savetxt(
     comments: str = "# ",
     encoding: str | None = None,
 ) -> None:
-    """Write an array with one or two axes as text; arguments as for `numpy.savetxt`.
+    """Write an array with one or two axes as text, one row a line.
+
+    Args:
+        fname: path (``.gz`` is compressed) or open file.
+        X: array (m,) or (m, n); its values must be known.
+        fmt: how to print a number, such as ``"%.3f"``, or a sequence of these, one a column.
+        delimiter: text between the numbers of a line.
+        newline: text after each line.
+        header: text at the beginning of the file.
+        footer: text at its end.
+        comments: text before every line of header and footer.
+        encoding: encoding of the file.
+
+    Returns:
+        None.
+
+    Raises:
+        TracerArrayConversionError: `X` is traced.  ValueError: more than two axes.
 
     Example:
         >>> import io, numlift.numpy as np
         >>> file = io.StringIO()
-        >>> np.savetxt(file, np.asarray([1.0, 2.0]), fmt="%.1f")
-        >>> file.getvalue()
-        '1.0\\n2.0\\n'
+        >>> np.savetxt(file, np.asarray([[1.0, 2.0], [3.0, 4.0]]), fmt="%.1f", delimiter=",")
+        >>> print(file.getvalue())
+        1.0,2.0
+        3.0,4.0
     """
     values = np.asarray(values_of(X, "savetxt"))
     np.savetxt(fname, values, fmt, delimiter, newline, header, footer, comments, encoding)
@@ -286,11 +446,36 @@ def loadtxt(
     quotechar: str | None = None,
     like: None = None,
 ) -> Any:
-    """An array from numbers in a text file; arguments as for `numpy.loadtxt`.
+    """An array from lines of numbers in a text file, which is read once, now.
+
+    Args:
+        fname: path, open file, or iterable of lines.
+        dtype: dtype of all numbers.
+        comments: text, or sequence of texts, that begins a comment.
+        delimiter: character between the numbers of a line; None is white space.
+        converters: function of a text, or dict from columns to functions, that gives the number.
+        skiprows: lines to skip first.
+        usecols: column or columns to read.
+        unpack: give the columns as rows, so that ``x, y = loadtxt(...)`` works.
+        ndmin: least number of axes, 0, 1 or 2.
+        encoding: encoding of the file.
+        max_rows: greatest number of lines to read.
+        quotechar: character around fields that hold delimiters.
+        like: must be None.
+
+    Returns:
+        Array (lines, columns), without axes of length 1 unless `ndmin` asks for them. 64-bit dtypes
+        become 32 bits wide after reading, unless x64 is on.
+
+    Raises:
+        ValueError: a text is no number, or lines differ in length.  OSError: the file cannot be
+        read.
+
+    Differences from NumPy: one dtype for all columns, because there are no records.
 
     Example:
         >>> import io, numlift.numpy as np
-        >>> np.loadtxt(io.StringIO("1 2\\n3 4"), dtype=int)
+        >>> np.loadtxt(io.StringIO("1 2  # first\\n3 4"), dtype=int)
         Array([[1, 2],
                [3, 4]], dtype=int32)
     """
@@ -302,7 +487,20 @@ def loadtxt(
 
 
 def genfromtxt(fname: Any, dtype: Any = float, *args: Any, **kwargs: Any) -> Any:
-    """An array from numbers in a text file, with missing values; as `numpy.genfromtxt`.
+    """An array from lines of numbers in a text file of which some may be missing.
+
+    Args:
+        fname: path, open file, or iterable of lines.
+        dtype: dtype of all numbers.
+        *args: further arguments of `numpy.genfromtxt`, in its order.
+        **kwargs: the same by name: `delimiter`, `filling_values`, `usecols`, ...
+
+    Returns:
+        Array (lines, columns), without axes of length 1. Missing numbers are nan, or what
+        `filling_values` says. 64-bit dtypes become 32 bits wide after reading, unless x64 is on.
+
+    Raises:
+        ValueError: lines differ in length.  OSError: the file cannot be read.
 
     Differences from NumPy: one dtype for all columns (no names, no records).
 
@@ -315,10 +513,21 @@ def genfromtxt(fname: Any, dtype: Any = float, *args: Any, **kwargs: Any) -> Any
 
 
 def fromregex(file: Any, regexp: Any, dtype: Any, encoding: str | None = None) -> Any:
-    """Columns of numbers from a text by a regular expression; as `numpy.fromregex`.
+    """Columns of numbers from a text, found by a regular expression.
 
-    Differences from NumPy: there are no records here, so the result is a dict from the names of
-    the fields of `dtype` to arrays.
+    Args:
+        file: path or open file.
+        regexp: pattern (text or compiled) with one group a field.
+        dtype: structured dtype: a list of pairs (name, dtype), one a group.
+        encoding: encoding of the file.
+
+    Returns:
+        Dict from the names of the fields to arrays (matches,).
+
+    Raises:
+        TypeError: `dtype` is not structured.  OSError: the file cannot be read.
+
+    Differences from NumPy: there are no records here, hence the dict; fields must be numbers.
 
     Example:
         >>> import io, numlift.numpy as np
