@@ -56,12 +56,33 @@ def array2string(
     suffix: str = "",
     legacy: str | None = None,
 ) -> str:
-    """Text of the values of an array; arguments as for `numpy.array2string`.
+    """Text of the values of an array, without its dtype.
+
+    Args:
+        a: array, number or nested lists; its values must be known.
+        max_line_width: longest line, by default that of `set_printoptions`, as for all options.
+        precision: digits after the point.
+        suppress_small: print numbers near 0 as 0.
+        separator: text between elements.
+        prefix: text that will stand before: it shortens lines and indents all but the first.
+        formatter: functions that print elements, by kinds of dtypes ("float", "int", "bool", ...).
+        threshold: number of elements above which only the edges are printed.
+        edgeitems: how many of each edge.
+        sign: "-" only negative signs, "+" all, " " a space for positive ones.
+        floatmode: "fixed", "unique", "maxprec" or "maxprec_equal".
+        suffix: text that will stand after: it shortens the lines.
+        legacy: version of NumPy to print as.
+
+    Returns:
+        A str.
+
+    Raises:
+        TracerArrayConversionError: `a` is traced.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.array2string(np.asarray([1.0, 2.5]), separator=", ")
-        '[1. , 2.5]'
+        >>> np.array2string(np.asarray([1.0, 2.5]), separator=", ", sign="+")
+        '[+1. , +2.5]'
     """
     options: dict[str, Any] = {
         "formatter": formatter, "threshold": threshold, "edgeitems": edgeitems, "sign": sign,
@@ -79,12 +100,21 @@ def array_repr(
     precision: int | None = None,
     suppress_small: bool | None = None,
 ) -> str:
-    """Text of an array with its dtype; arguments as for `numpy.array_repr`.
+    """Text of an array with its dtype, as `repr` gives it.
+
+    Args:
+        arr: array.
+        max_line_width: longest line, by default that of `set_printoptions`, as for all options.
+        precision: digits after the point.
+        suppress_small: print numbers near 0 as 0.
+
+    Returns:
+        A str; of traced values their type.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.array_repr(np.asarray([1.0, 2.0]), precision=1)
-        'Array([1., 2.], dtype=float32)'
+        >>> np.array_repr(np.asarray([1.234, 2.0]), precision=1)
+        'Array([1.2, 2. ], dtype=float32)'
     """
     with np.printoptions(**_options(max_line_width, precision, suppress_small)):
         return repr(arr)
@@ -96,12 +126,21 @@ def array_str(
     precision: int | None = None,
     suppress_small: bool | None = None,
 ) -> str:
-    """Text of the values of an array; arguments as for `numpy.array_str`.
+    """Text of the values of an array, as `str` gives it.
+
+    Args:
+        a: array.
+        max_line_width: longest line, by default that of `set_printoptions`, as for all options.
+        precision: digits after the point.
+        suppress_small: print numbers near 0 as 0.
+
+    Returns:
+        A str; of traced values their type.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.array_str(np.asarray([1.0, 2.0]))
-        '[1. 2.]'
+        >>> np.array_str(np.asarray([1.0, 1e-9]), suppress_small=True)
+        '[1. 0.]'
     """
     with np.printoptions(**_options(max_line_width, precision, suppress_small)):
         return str(a)
@@ -140,12 +179,31 @@ def format_float_positional(
     pad_right: int | None = None,
     min_digits: int | None = None,
 ) -> str:
-    """A float as digits without an exponent; arguments as for `numpy.format_float_positional`.
+    """A float as digits without an exponent.
+
+    Args:
+        x: number, or array without axes; its value must be known.
+        precision: most digits after the point; None: no limit.
+        unique: the fewest digits that tell the number from others of its dtype; else exactly
+            `precision` digits.
+        fractional: count `precision` from the point, else from the first digit.
+        trim: what to do with zeros at the end: "k" keeps them, "." cuts them, "0" leaves one, "-"
+            cuts the point too.
+        sign: print a plus sign.
+        pad_left: fill up with spaces to so many characters before the point.
+        pad_right: fill up with spaces to so many characters after it.
+        min_digits: least digits after the point.
+
+    Returns:
+        A str.
+
+    Raises:
+        TracerArrayConversionError: `x` is traced.  TypeError: it has axes.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.format_float_positional(np.asarray(0.1))
-        '0.1'
+        >>> np.format_float_positional(np.asarray(1e-7)), np.format_float_positional(2.5, sign=True)
+        ('0.0000001', '+2.5')
     """
     return np.format_float_positional(
         _number(x, "format_float_positional"), precision, unique, fractional, trim, sign,
@@ -163,12 +221,30 @@ def format_float_scientific(
     exp_digits: int | None = None,
     min_digits: int | None = None,
 ) -> str:
-    """A float with an exponent; arguments as for `numpy.format_float_scientific`.
+    """A float as digits with an exponent.
+
+    Args:
+        x: number, or array without axes; its value must be known.
+        precision: most digits after the point; None: no limit.
+        unique: the fewest digits that tell the number from others of its dtype; else exactly
+            `precision` digits.
+        trim: what to do with zeros at the end: "k" keeps them, "." cuts them, "0" leaves one, "-"
+            cuts the point too.
+        sign: print a plus sign.
+        pad_left: fill up with spaces to so many characters before the point.
+        exp_digits: least digits of the exponent.
+        min_digits: least digits after the point.
+
+    Returns:
+        A str.
+
+    Raises:
+        TracerArrayConversionError: `x` is traced.  TypeError: it has axes.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.format_float_scientific(np.asarray(1500.0, dtype="float32"))
-        '1.5e+03'
+        >>> np.format_float_scientific(np.asarray(1500.0), exp_digits=3)
+        '1.5e+003'
     """
     return np.format_float_scientific(
         _number(x, "format_float_scientific"), precision, unique, trim, sign, pad_left,
