@@ -222,7 +222,7 @@ from .universal import (
 
 __all__: list[str] = ["emath", "fft", "linalg"]
 __all__ += [
-    "bartlett", "blackman", "hamming", "hanning",
+    "bartlett", "blackman", "hamming", "hanning", "kaiser",
 ]
 __all__ += arithmetic.__all__
 __all__ += choosing.__all__
