@@ -36,6 +36,7 @@ from . import (
     manipulation,
     means,
     nan_reductions,
+    outer_products,
     padding,
     polynomials,
     powers,
@@ -78,7 +79,7 @@ from .diagonal_indices import (
     triu_indices_from,
 )
 from .diagonals import (
-    diag, diagflat, diagonal, eye, fill_diagonal, identity, tri, tril, triu, vander,
+    diag, diagflat, diagonal, eye, fill_diagonal, identity, trace, tri, tril, triu, vander,
 )
 from .differences import (
     convolve, correlate, diff, ediff1d, gradient, trapezoid,
@@ -155,6 +156,9 @@ from .nan_reductions import (
 from .nonzero import (
     argwhere, compress, extract, flatnonzero, nonzero,
 )
+from .outer_products import (
+    cross, kron, outer,
+)
 from .padding import (
     pad,
 )
@@ -162,7 +166,7 @@ from .polynomials import (
     poly, polyadd, polyder, polydiv, polyint, polymul, polysub, polyval,
 )
 from .products import (
-    cross, dot, inner, kron, outer, tensordot, trace, vdot,
+    dot, inner, tensordot, vdot,
 )
 from .putting import (
     put,
@@ -255,6 +259,7 @@ __all__ += nan_reductions.__all__
 __all__ += [
     "argwhere", "compress", "extract", "flatnonzero", "nonzero",
 ]
+__all__ += outer_products.__all__
 __all__ += padding.__all__
 __all__ += polynomials.__all__
 __all__ += powers.__all__

@@ -310,7 +310,7 @@ FUNCTIONS: dict[str, Any] = {
     "sum": reductions.sum,
     "swapaxes": manipulation.swapaxes,
     "take": taking.take,
-    "trace": products.trace,
+    "trace": diagonals.trace,
     "var": means.var,
 }
 """Methods that are NumPy functions as they are."""

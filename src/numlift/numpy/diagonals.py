@@ -1,4 +1,4 @@
-"""Diagonals and triangles: eye, tri, tril, triu, diag, diagonal, vander."""
+"""Diagonals and triangles: eye, tri, tril, triu, diagonal, trace, diag, vander."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ from ..ops.shape import Iota, Pad
 from ..ops.slicing import Slice
 from ..runtime.transfer import as_array
 from ..structural import arith
-from ..structural.shape import Broadcast, Transpose, reshape
+from ..structural.shape import Broadcast, ReduceSum, Transpose, reshape
 from .creation import placed, unused
+from .elementwise import no_out
 from .filling import shape_of
 from .powers import power
-from .util import as_value, cast, check_axis, expand
+from .reducing import asked_dtype, sum_dtype
+from .util import as_value, cast, check_axes, check_axis, expand
 
 _INT = np.dtype(np.int32)
 _HOST_LIMIT = 1 << 16
@@ -283,6 +285,50 @@ def last_diagonal(x: Any, k: int) -> Any:
 
 
 @library(1)
+def trace(
+    a: Any,
+    offset: Any = 0,
+    axis1: int = 0,
+    axis2: int = 1,
+    dtype: Any = None,
+    out: None = None,
+) -> Any:
+    """Sum of the elements on a diagonal of two axes.
+
+    Args:
+        a: array of rank >= 2.
+        offset: which diagonal: 0 the main one, positive above it. May be traced.
+        axis1, axis2: the two axes.
+        dtype: dtype of the sum; None is that of `a`, but at least int32 for integers.
+        out: must be None.
+
+    Raises:
+        ShapeError: fewer than two axes.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> print(np.trace(np.array([[1, 2], [3, 4]])))
+        5
+    """
+    no_out("trace", out)
+    x = as_value(a, "trace")
+    t = type_of(x)
+    if t.ndim < 2:
+        raise errors.ShapeError(errors.explain("trace", "a needs at least two axes", {"a": t}))
+    i, j = check_axes("trace", (axis1, axis2), t.ndim)
+    x = arith.convert(x, asked_dtype("trace", dtype) or sum_dtype(t.dtype))
+    if isinstance(offset, (int, np.integer)):
+        return apply(ReduceSum.of((t.ndim - 2,)), diagonal(x, int(offset), i, j))
+    row = apply(Iota.of(_INT, t.shape, i, None))
+    column = apply(Iota.of(_INT, t.shape, j, None))
+    on = apply(
+        compare.eq, apply(arith.add, row, arith.convert(as_value(offset, "trace"), _INT)), column
+    )
+    zero = type_of(x).dtype.type(0)
+    return apply(ReduceSum.of(tuple(sorted((i, j)))), apply(arith.select, on, zero, x))
+
+
+@library(1)
 def diag(v: Any, k: int = 0) -> Any:
     """Diagonal k of a matrix, or the matrix with a vector on diagonal k and zeros elsewhere.
 
@@ -481,6 +527,7 @@ __all__ = [
     "eye",
     "fill_diagonal",
     "identity",
+    "trace",
     "tri",
     "tril",
     "triu",

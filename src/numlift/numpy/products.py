@@ -1,4 +1,4 @@
-"""Products of arrays: matmul, dot, inner, outer, tensordot, kron, cross, trace and relatives."""
+"""Products that sum: matmul, matvec, vecmat, vecdot, dot, inner, vdot, tensordot."""
 
 from __future__ import annotations
 
@@ -14,17 +14,15 @@ from ..core.tracing import apply, type_of
 from ..core.types import ArrayType
 from ..lax.arguments import static_int
 from ..lax.dot import as_sharding
-from ..ops.compare import eq
 from ..ops.dot import DotGeneral
 from ..ops.precision import canonical_precision
-from ..ops.shape import Concatenate, Iota, Squeeze
+from ..ops.shape import Squeeze
 from ..sharding.rules import named
-from ..structural.arith import Convert, add, conjugated, convert, mul, select, sub
-from ..structural.shape import ReduceSum, Transpose
-from .diagonals import diagonal
+from ..structural.arith import Convert, conjugated, convert, mul
+from ..structural.shape import Transpose
 from .elementwise import no_out
-from .pieces import binary, moved, part, reshape_to
-from .reducing import asked_dtype, sum_dtype
+from .pieces import moved, reshape_to
+from .reducing import asked_dtype
 from .util import as_value, broadcast_shape, check_axes, check_axis, promote
 
 _configured = config.current
@@ -48,7 +46,8 @@ def contract(
     return out
 
 
-def _operands(function: str, a: Any, b: Any, names: tuple[str, str] = ("a", "b")) -> list[Any]:
+def operands(function: str, a: Any, b: Any, names: tuple[str, str] = ("a", "b")) -> list[Any]:
+    """Two arguments, promoted."""
     return promote(as_value(a, function, names[0]), as_value(b, function, names[1]))
 
 
@@ -188,7 +187,7 @@ def matmul(
         >>> print(np.matmul(np.array([[1, 2], [3, 4]]), np.array([1, 1])))
         [3 7]
     """  # noqa: E501
-    x, y = _operands("matmul", a, b)
+    x, y = operands("matmul", a, b)
     t, u = type_of(x), type_of(y)
     if preferred_element_type is not None:
         preferred_element_type = user_dtype(preferred_element_type, "matmul")
@@ -211,7 +210,7 @@ def matvec(x1: Any, x2: Any, /) -> Any:
         >>> print(np.matvec(np.array([[1, 2], [3, 4]]), np.array([1, 1])))
         [3 7]
     """
-    x, y = _operands("matvec", x1, x2, ("x1", "x2"))
+    x, y = operands("matvec", x1, x2, ("x1", "x2"))
     return _stacked("matvec", x, y, (2, 1, 1, 0), None, None)
 
 
@@ -227,7 +226,7 @@ def vecmat(x1: Any, x2: Any, /) -> Any:
         >>> print(np.vecmat(np.array([1, 1]), np.array([[1, 2], [3, 4]])))
         [4 6]
     """  # noqa: E501
-    x, y = _operands("vecmat", x1, x2, ("x1", "x2"))
+    x, y = operands("vecmat", x1, x2, ("x1", "x2"))
     return _stacked("vecmat", conjugated(x), y, (1, 0, 2, 0), None, None)
 
 
@@ -255,7 +254,7 @@ def vecdot(
         >>> print(np.vecdot(np.array([[1, 2], [3, 4]]), np.array([1, 1])))
         [3 7]
     """
-    x, y = _operands("vecdot", x1, x2, ("x1", "x2"))
+    x, y = operands("vecdot", x1, x2, ("x1", "x2"))
     n, m = type_of(x).ndim, type_of(y).ndim
     x = moved(x, check_axis("vecdot", axis, n), n - 1)
     y = moved(y, check_axis("vecdot", axis, m), m - 1)
@@ -289,7 +288,7 @@ def dot(
         11
     """
     no_out("dot", out)
-    x, y = _operands("dot", a, b)
+    x, y = operands("dot", a, b)
     t, u = type_of(x), type_of(y)
     i, j = t.ndim - 1, max(u.ndim - 2, 0)
     return _over("dot", x, y, i, j, precision, preferred_element_type, out_sharding)
@@ -335,7 +334,7 @@ def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any 
         >>> print(np.inner(np.array([[1, 2], [3, 4]]), np.array([1, 1])))
         [3 7]
     """
-    x, y = _operands("inner", a, b)
+    x, y = operands("inner", a, b)
     i, j = type_of(x).ndim - 1, type_of(y).ndim - 1
     return _over("inner", x, y, i, j, precision, preferred_element_type)
 
@@ -352,26 +351,10 @@ def vdot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any =
         >>> print(np.vdot(np.array([1j, 2]), np.array([1j, 2])))
         (5+0j)
     """
-    x, y = _operands("vdot", a, b)
+    x, y = operands("vdot", a, b)
     x = reshape_to(conjugated(x), (type_of(x).size,))
     y = reshape_to(y, (type_of(y).size,))
     return _over("vdot", x, y, 0, 0, precision, preferred_element_type)
-
-
-@library(arrays=2)
-def outer(a: Any, b: Any, out: None = None) -> Any:
-    """All products of two elements: ``out[i, j] = a[i] * b[j]``; operands are flattened.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> print(np.outer(np.array([1, 2]), np.array([3, 4])))
-        [[3 4]
-         [6 8]]
-    """
-    no_out("outer", out)
-    x, y = _operands("outer", a, b)
-    x, y = reshape_to(x, (type_of(x).size, 1)), reshape_to(y, (1, type_of(y).size))
-    return binary(mul, "outer", x, y)
 
 
 @library(arrays=2)
@@ -403,7 +386,7 @@ def tensordot(
         >>> np.tensordot(np.ones((2, 3, 4)), np.ones((4, 3)), axes=((1, 2), (1, 0))).shape
         (2,)
     """
-    x, y = _operands("tensordot", a, b)
+    x, y = operands("tensordot", a, b)
     t, u = type_of(x), type_of(y)
     i, j = _summed_axes(axes, t, u)
     if len(i) != len(j) or any(t.shape[p] != u.shape[q] for p, q in zip(i, j, strict=True)):
@@ -441,137 +424,12 @@ def _summed_axes(axes: Any, t: ArrayType, u: ArrayType) -> tuple[tuple[int, ...]
     )
 
 
-@library(arrays=2)
-def kron(a: Any, b: Any) -> Any:
-    """Kronecker product: every element of `a` times all of `b`.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> print(np.kron(np.array([1, 10]), np.array([1, 2])))
-        [ 1  2 10 20]
-    """
-    x, y = _operands("kron", a, b)
-    t, u = type_of(x), type_of(y)
-    rank = max(t.ndim, u.ndim)
-    s, r = (1,) * (rank - t.ndim) + t.shape, (1,) * (rank - u.ndim) + u.shape
-    x = reshape_to(x, tuple(n for i in s for n in (i, 1)))
-    y = reshape_to(y, tuple(n for i in r for n in (1, i)))
-    return reshape_to(binary(mul, "kron", x, y), tuple(i * j for i, j in zip(s, r, strict=True)))
-
-
-@library(arrays=2)
-def cross(
-    a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
-) -> Any:
-    """Cross products of vectors of two or three components along an axis.
-
-    Args:
-        a, b: arrays; other axes are broadcast. Two components have a zero third one.
-        axisa, axisb: the axis of the vectors in each operand.
-        axisc: the axis of the vectors in the result (which has none if all have two components).
-        axis: replaces all three.
-
-    Raises:
-        ShapeError: vectors of other sizes.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> print(np.cross(np.array([1, 0, 0]), np.array([0, 1, 0])))
-        [0 0 1]
-    """
-    if axis is not None:
-        axisa = axisb = axisc = axis
-    x, y = _operands("cross", a, b)
-    t, u = type_of(x), type_of(y)
-    x = moved(x, check_axis("cross", axisa, t.ndim, "axisa"), t.ndim - 1)
-    y = moved(y, check_axis("cross", axisb, u.ndim, "axisb"), u.ndim - 1)
-    n, m = type_of(x).shape[-1], type_of(y).shape[-1]
-    if n not in (2, 3) or m not in (2, 3):
-        raise errors.ShapeError(
-            errors.explain(
-                "cross", f"vectors must have 2 or 3 components, not {n} and {m}", {"a": t, "b": u}
-            )
-        )
-    p, q = _components(x), _components(y)
-    third = _difference(p[0], q[1], p[1], q[0])
-    if n == m == 2:
-        return third
-    zero = type_of(x).dtype.type(0)
-    p, q = (p + [zero])[:3], (q + [zero])[:3]
-    rows = [_difference(p[1], q[2], p[2], q[1]), _difference(p[2], q[0], p[0], q[2]), third]
-    shape = type_of(third).shape
-    rows = [reshape_to(r, (*shape, 1)) for r in rows]
-    from_last = len(shape)
-    return moved(
-        apply(Concatenate.of(from_last), *rows),
-        from_last,
-        check_axis("cross", axisc, from_last + 1, "axisc"),
-    )
-
-
-def _components(x: Any) -> list[Any]:
-    shape = type_of(x).shape
-    last = len(shape) - 1
-    return [reshape_to(part(x, last, i, i + 1), shape[:-1]) for i in range(shape[-1])]
-
-
-def _difference(p: Any, q: Any, r: Any, s: Any) -> Any:
-    """p * q - r * s."""
-    return apply(sub, binary(mul, "cross", p, q), binary(mul, "cross", r, s))
-
-
-@library()
-def trace(
-    a: Any,
-    offset: Any = 0,
-    axis1: int = 0,
-    axis2: int = 1,
-    dtype: Any = None,
-    out: None = None,
-) -> Any:
-    """Sum of the elements on a diagonal of two axes.
-
-    Args:
-        a: array of rank >= 2.
-        offset: which diagonal: 0 the main one, positive above it. May be traced.
-        axis1, axis2: the two axes.
-        dtype: dtype of the sum; None is that of `a`, but at least int32 for integers.
-        out: must be None.
-
-    Raises:
-        ShapeError: fewer than two axes.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> print(np.trace(np.array([[1, 2], [3, 4]])))
-        5
-    """
-    no_out("trace", out)
-    x = as_value(a, "trace")
-    t = type_of(x)
-    if t.ndim < 2:
-        raise errors.ShapeError(errors.explain("trace", "a needs at least two axes", {"a": t}))
-    i, j = check_axes("trace", (axis1, axis2), t.ndim)
-    x = convert(x, asked_dtype("trace", dtype) or sum_dtype(t.dtype))
-    if isinstance(offset, (int, np.integer)):
-        return apply(ReduceSum.of((t.ndim - 2,)), diagonal(x, int(offset), i, j))
-    row = apply(Iota.of(np.dtype("i4"), t.shape, i, None))
-    column = apply(Iota.of(np.dtype("i4"), t.shape, j, None))
-    on = apply(eq, apply(add, row, convert(as_value(offset, "trace"), np.dtype("i4"))), column)
-    zero = type_of(x).dtype.type(0)
-    return apply(ReduceSum.of(tuple(sorted((i, j)))), apply(select, on, zero, x))
-
-
 __all__ = [
-    "cross",
     "dot",
     "inner",
-    "kron",
     "matmul",
     "matvec",
-    "outer",
     "tensordot",
-    "trace",
     "vdot",
     "vecdot",
     "vecmat",

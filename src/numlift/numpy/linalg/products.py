@@ -11,7 +11,7 @@ from ...core.tracing import apply, type_of
 from ...lax.arguments import static_int
 from ...structural.arith import convert
 from ...structural.shape import Broadcast
-from .. import diagonals, products
+from .. import diagonals, outer_products, products
 from ..diagonals import eye
 from ..elementwise import no_out
 from ..products import matmul as _matmul
@@ -103,7 +103,7 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
                     try_="np.cross, which also takes two",
                 )
             )
-    return products.cross(*sides, axis=axis)
+    return outer_products.cross(*sides, axis=axis)
 
 
 def outer(x1: Any, x2: Any, /) -> Any:
@@ -127,7 +127,7 @@ def outer(x1: Any, x2: Any, /) -> Any:
                 try_="np.outer, which flattens its operands",
             )
         )
-    return products.outer(x, y)
+    return outer_products.outer(x, y)
 
 
 def diagonal(x: Any, /, *, offset: int = 0) -> Any:
@@ -149,7 +149,7 @@ def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
         >>> print(np.linalg.trace(np.eye(2)))
         2.0
     """
-    return products.trace(x, offset, -2, -1, dtype)
+    return diagonals.trace(x, offset, -2, -1, dtype)
 
 
 @lru_cache(maxsize=256)
