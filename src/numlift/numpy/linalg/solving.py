@@ -26,18 +26,20 @@ class SlogdetResult(NamedTuple):
 
 @library(arrays=2)
 def solve(a: Any, b: Any) -> Any:
-    """The solution x of ``a @ x = b``.
+    """The solutions x of ``a @ x = b``, by LU decomposition with pivots.
 
     Args:
-        a: (..., n, n).
-        b: a vector (n,), or (..., n, k).
+        a: (..., n, n); integers become floats.
+        b: a vector (n,), or (..., n, k) with k right-hand sides; batch axes broadcast.
 
     Returns:
-        x, of the shape of `b` with batch axes broadcast; inf or NaN if `a` is singular (NumPy
-        raises). Derivatives follow from the equation.
+        x, of the shape of `b` with batch axes broadcast; inf or nan where `a` is singular.
+        Derivatives follow from the equation: ``dx = solve(a, db - da @ x)``.
 
     Raises:
-        ShapeError: `a` is not square, or sizes do not agree.
+        LinAlgError: `a` is not square.  ShapeError: sizes do not agree.
+
+    Differences from NumPy: singular matrices do not raise.
 
     Example:
         >>> import numlift.numpy as np
@@ -73,14 +75,23 @@ def _identity_like(x: Any) -> Any:
 
 @library(arrays=1)
 def inv(a: Any) -> Any:
-    """Inverses of square matrices; inf or NaN where they are singular (NumPy raises).
+    """Inverses of square matrices; to solve equations `solve` is faster and more accurate.
+
+    Args:
+        a: (..., n, n); integers become floats.
+
+    Returns:
+        (..., n, n), with inf or nan where a matrix is singular. Derivative: ``-inv(a) @ da @
+        inv(a)``.
 
     Raises:
-        ShapeError: not square.
+        LinAlgError: not square.
+
+    Differences from NumPy: singular matrices do not raise.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.linalg.inv(np.array([[2.0, 0.0], [0.0, 4.0]])))
+        >>> print(np.linalg.inv(np.array([[2, 0], [0, 4]])))
         [[0.5  0.  ]
          [0.   0.25]]
     """
@@ -92,16 +103,20 @@ def inv(a: Any) -> Any:
 def slogdet(a: Any, *, method: str | None = None) -> Any:
     """Sign (or phase) and logarithm of the absolute value of determinants.
 
+    ``det = sign * exp(logabsdet)`` without its overflow, for large matrices and densities.
+
     Args:
-        a: (..., n, n).
+        a: (..., n, n); integers become floats.
         method: None or "lu".
 
     Returns:
-        A named tuple (sign, logabsdet), with ``det = sign * exp(logabsdet)``: 0 and -inf for
-        singular matrices, where the derivative is not defined.
+        A named tuple (sign, logabsdet) of shape (...), the second one real: 0 and -inf for singular
+        matrices, where the derivative is not defined.
 
     Raises:
-        ShapeError: not square.  ValueArgumentError: unknown method.
+        LinAlgError: not square.  ValueArgumentError: unknown method.
+
+    Differences from JAX: no method "qr".
 
     Example:
         >>> import numlift.numpy as np
@@ -124,18 +139,22 @@ def det(a: Any) -> Any:
     """Determinants of square matrices.
 
     Args:
-        a: (..., n, n).
+        a: (..., n, n); integers become floats.
 
     Returns:
-        (...). First and second derivatives are right for singular matrices too.
+        (...). The derivative is the matrix of cofactors; first and second derivatives are right for
+        singular matrices too.
 
     Raises:
-        ShapeError: not square.
+        LinAlgError: not square.
 
     Example:
-        >>> import numlift.numpy as np
-        >>> print(np.linalg.det(np.array([[1.0, 2.0], [3.0, 4.0]])))
-        -2.0
+        >>> import numlift as nl, numlift.numpy as np
+        >>> a = np.array([[1.0, 2.0], [2.0, 4.0]])
+        >>> print(np.linalg.det(a), nl.grad(np.linalg.det)(a), sep="\\n")
+        0.0
+        [[ 4. -2.]
+         [-2.  1.]]
     """
     x = matrices("linalg.det", a, True)
     n = type_of(x).shape[-1]
@@ -157,13 +176,23 @@ def det(a: Any) -> Any:
 def tensorinv(a: Any, ind: int = 2) -> Any:
     """Inverse of an array as a linear map from its last axes to its first `ind` axes.
 
+    Args:
+        a: array; the sizes of its first `ind` axes and those of the others have equal products.
+        ind: number of axes of the result of the map.
+
+    Returns:
+        Array of shape ``a.shape[ind:] + a.shape[:ind]``, with which ``tensordot(tensorinv(a), b,
+        ind)`` is ``tensorsolve(a, b)``. Singular maps give inf or nan.
+
     Raises:
-        ShapeError: the map is not square.  ValueArgumentError: `ind` is not positive.
+        LinAlgError: the map is not square.  ValueArgumentError: `ind` is not positive.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.linalg.tensorinv(np.eye(6).reshape(2, 3, 6), 2).shape
-        (6, 2, 3)
+        >>> a = 2 * np.eye(6).reshape(2, 3, 6)
+        >>> x = np.linalg.tensorinv(a, 2)
+        >>> x.shape, x.max()
+        ((6, 2, 3), Array(0.5, dtype=float32))
     """
     x = as_value(a, "linalg.tensorinv")
     shape = type_of(x).shape
@@ -177,20 +206,25 @@ def tensorinv(a: Any, ind: int = 2) -> Any:
 
 @library(arrays=2)
 def tensorsolve(a: Any, b: Any, axes: tuple[int, ...] | None = None) -> Any:
-    """x with ``tensordot(a, x, x.ndim) = b``.
+    """The array x with ``tensordot(a, x, x.ndim) = b``.
 
     Args:
-        a: array of shape b.shape + x.shape.
+        a: array of shape ``b.shape + x.shape``, where both have equally many elements.
         b: right-hand side.
         axes: axes of `a` to move to its end first.
 
+    Returns:
+        x; inf or nan if the map is singular.
+
     Raises:
-        ShapeError: the map is not square.
+        LinAlgError: the map is not square.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.linalg.tensorsolve(np.eye(6).reshape(2, 3, 6), np.ones((2, 3))).shape
-        (6,)
+        >>> a = 2 * np.eye(6).reshape(6, 2, 3)
+        >>> print(np.linalg.tensorsolve(a, np.arange(6)))
+        [[0.  0.5 1. ]
+         [1.5 2.  2.5]]
     """
     x, y = as_value(a, "linalg.tensorsolve"), as_value(b, "linalg.tensorsolve", "b")
     n = type_of(x).ndim
