@@ -31,24 +31,26 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
         ord: for vectors a number p, ``sum(|x|**p)**(1/p)``, or inf, -inf (largest, smallest
             absolute value), 0 (number of elements that are not zero). For matrices "fro", 1, -1
             (largest, smallest sum of a column), inf, -inf (of a row), 2, -2 (largest, smallest
-            singular value), "nuc" (their sum). None is 2 for vectors and
-            "fro" for matrices.
+            singular value), "nuc" (their sum). None is 2 for vectors and "fro" for matrices.
         axis: int (vectors), pair (matrices); None is all axes: with `ord` None of the flattened
             array.
         keepdims: keep the axes with size 1.
 
     Returns:
-        Real array. The derivative of the Euclidean and p-norms at zero is zero.
+        Real array, without the axes. The derivative of the Euclidean and p-norms at zero is zero;
+        largest elements that are equal share the derivative equally.
 
     Raises:
         ValueArgumentError: unknown `ord`, or too many axes.
 
-    Differences from JAX: derivatives at zero are zero instead of NaN.
+    Differences from JAX: derivatives at zero are zero instead of nan.
 
     Example:
-        >>> import numlift.numpy as np
+        >>> import numlift as nl, numlift.numpy as np
         >>> print(np.linalg.norm(np.array([3.0, 4.0])))
         5.0
+        >>> print(nl.grad(np.linalg.norm)(np.zeros(2)))
+        [0. 0.]
     """
     (x,) = to_inexact(as_value(x, "norm", "x"))
     ndim = type_of(x).ndim
@@ -71,13 +73,22 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
 
 @library()
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
-    """Norm of the vectors along one or several axes (None: of all elements).
+    """Norm of the vectors along one or several axes, which count as one vector.
 
     Args:
         x: array; integers become floats.
-        axis: int or ints.
+        axis: int or ints; None is all axes.
         keepdims: keep the axes with size 1.
-        ord: a number p, inf, -inf or 0; see `norm`.
+        ord: a number p, ``sum(|x|**p)**(1/p)``, or inf, -inf (largest, smallest absolute value), 0
+            (number of elements that are not zero).
+
+    Returns:
+        Real array, without the axes. The derivative of the Euclidean and p-norms at zero is zero.
+
+    Raises:
+        ValueArgumentError: unknown `ord`.  AxisError: no such axis.
+
+    Differences from JAX: derivatives at zero are zero instead of nan.
 
     Example:
         >>> import numlift.numpy as np
@@ -91,12 +102,27 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
 
 @library()
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
-    """Norm of the matrices in the last two axes; see `norm`.
+    """Norm of the matrices in the last two axes.
+
+    Args:
+        x: (..., m, n); integers become floats.
+        keepdims: keep the last two axes with size 1.
+        ord: "fro" (root of the sum of squares), 1, -1 (largest, smallest sum of a column), inf,
+            -inf (of a row), 2, -2 (largest, smallest singular value) or "nuc" (their sum).
+
+    Returns:
+        Real (...). The derivative of "fro" at zero is zero.
+
+    Raises:
+        ShapeError: fewer than two axes.  ValueArgumentError: unknown `ord`.
+
+    Differences from JAX: the derivative at zero is zero instead of nan.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.linalg.matrix_norm(np.ones((2, 2))))
-        2.0
+        >>> a = np.array([[1.0, -2.0], [3.0, 4.0]])
+        >>> print(np.linalg.matrix_norm(a, ord=1), np.linalg.matrix_norm(a, ord=np.inf))
+        6.0 7.0
     """
     (x,) = to_inexact(as_value(x, "matrix_norm", "x"))
     n = type_of(x).ndim
