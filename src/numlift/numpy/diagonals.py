@@ -293,22 +293,25 @@ def trace(
     dtype: Any = None,
     out: None = None,
 ) -> Any:
-    """Sum of the elements on a diagonal of two axes.
+    """Sum of the elements on a diagonal of two axes: ``sum_i a[i, i + offset]``.
 
-    Args:
-        a: array of rank >= 2.
-        offset: which diagonal: 0 the main one, positive above it. May be traced.
-        axis1, axis2: the two axes.
-        dtype: dtype of the sum; None is that of `a`, but at least int32 for integers.
-        out: must be None.
+    Args: a: array of rank >= 2, any dtype. offset: int, which diagonal: 0 is the main one, positive
+        numbers lie above it. May be traced. axis1: int, the axis that counts as rows. axis2: int,
+        the axis that counts as columns. dtype: dtype to add in and to return. None: bools and
+        integers of fewer than 32 bits become int32 or uint32 (64 bits with x64 on). out: must be
+        None: arrays are immutable.
+
+    Returns:
+        Array of the axes that stay. Derivative: 1 on the diagonal, else 0.
 
     Raises:
-        ShapeError: fewer than two axes.
+        ShapeError: fewer than two axes.  AxisError: an axis is out of range.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.trace(np.array([[1, 2], [3, 4]])))
-        5
+        >>> x = np.array([[1, 2], [3, 4]])
+        >>> print(np.trace(x), np.trace(x, offset=1))
+        5 2
     """
     no_out("trace", out)
     x = as_value(a, "trace")

@@ -17,7 +17,15 @@ from .util import check_axis
 
 @library(arrays=2)
 def outer(a: Any, b: Any, out: None = None) -> Any:
-    """All products of two elements: ``out[i, j] = a[i] * b[j]``; operands are flattened.
+    """All products of two elements: ``out[i, j] = a[i] * b[j]``.
+
+    Args:
+        a: array, flattened; n elements.
+        b: array, flattened; m elements. Nothing is conjugated.
+        out: must be None: arrays are immutable.
+
+    Returns:
+        Array of shape (n, m), in the common dtype.
 
     Example:
         >>> import numlift.numpy as np
@@ -35,10 +43,22 @@ def outer(a: Any, b: Any, out: None = None) -> Any:
 def kron(a: Any, b: Any) -> Any:
     """Kronecker product: every element of `a` times all of `b`.
 
+    ``out[i * r + k, j * s + l] = a[i, j] * b[k, l]`` for matrices, `b` of shape (r, s).
+
+    Args:
+        a: array of any shape.
+        b: array of any shape; missing leading axes of either have size 1.
+
+    Returns:
+        Array of the common dtype, whose sizes are the products of the sizes of `a` and `b`.
+
     Example:
         >>> import numlift.numpy as np
         >>> print(np.kron(np.array([1, 10]), np.array([1, 2])))
         [ 1  2 10 20]
+        >>> print(np.kron(np.eye(2, dtype=int), np.array([[1, 2]])))
+        [[1 2 0 0]
+         [0 0 1 2]]
     """
     x, y = operands("kron", a, b)
     t, u = type_of(x), type_of(y)
@@ -55,19 +75,30 @@ def cross(
 ) -> Any:
     """Cross products of vectors of two or three components along an axis.
 
+    ``(a[1]b[2] - a[2]b[1], a[2]b[0] - a[0]b[2], a[0]b[1] - a[1]b[0])``; two components have a zero
+    third one, and of two such vectors only the third component is returned.
+
     Args:
-        a, b: arrays; other axes are broadcast. Two components have a zero third one.
-        axisa, axisb: the axis of the vectors in each operand.
-        axisc: the axis of the vectors in the result (which has none if all have two components).
-        axis: replaces all three.
+        a: array with an axis of size 2 or 3.
+        b: array with an axis of size 2 or 3; its other axes are broadcast with those of `a`.
+        axisa: int, the axis of the vectors in `a`.
+        axisb: int, the axis of the vectors in `b`.
+        axisc: int, the axis of the vectors in the result, if it has one.
+        axis: int, replaces all three; None leaves them.
+
+    Returns:
+        Array of the broadcast shape and common dtype, with vectors of three components, or without
+        the axis if both operands have two.
 
     Raises:
-        ShapeError: vectors of other sizes.
+        ShapeError: vectors of other sizes.  AxisError: an axis is out of range.
 
     Example:
         >>> import numlift.numpy as np
         >>> print(np.cross(np.array([1, 0, 0]), np.array([0, 1, 0])))
         [0 0 1]
+        >>> print(np.cross(np.array([1, 2]), np.array([3, 4])))
+        -2
     """
     if axis is not None:
         axisa = axisb = axisc = axis

@@ -202,13 +202,22 @@ def matmul(
 def matvec(x1: Any, x2: Any, /) -> Any:
     """Product of matrices and vectors: ``out[..., i] = sum_k x1[..., i, k] x2[..., k]``.
 
+    Args:
+        x1: array of shape (..., n, k): matrices.
+        x2: array of shape (..., k): vectors. Leading axes are broadcast.
+
+    Returns:
+        Array of shape (..., n), in the common dtype. Linear in each operand, and so are
+        derivatives.
+
     Raises:
-        ShapeError: inner sizes differ, or too few axes.
+        ShapeError: inner sizes differ, leading axes do not broadcast, or too few axes.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.matvec(np.array([[1, 2], [3, 4]]), np.array([1, 1])))
-        [3 7]
+        >>> print(np.matvec(np.array([[1, 2], [3, 4]]), np.array([[1, 1], [0, 1]])))
+        [[3 7]
+         [2 4]]
     """
     x, y = operands("matvec", x1, x2, ("x1", "x2"))
     return _stacked("matvec", x, y, (2, 1, 1, 0), None, None)
@@ -216,16 +225,23 @@ def matvec(x1: Any, x2: Any, /) -> Any:
 
 @library(arrays=2)
 def vecmat(x1: Any, x2: Any, /) -> Any:
-    """Product of conjugated vectors and matrices: ``out[..., j] = sum_k conj(x1[..., k]) x2[..., k, j]``.
+    """Product of vectors and matrices: ``out[..., j] = sum_k conj(x1[..., k]) x2[..., k, j]``.
+
+    Args:
+        x1: array of shape (..., k): vectors, conjugated if complex.
+        x2: array of shape (..., k, m): matrices. Leading axes are broadcast.
+
+    Returns:
+        Array of shape (..., m), in the common dtype.
 
     Raises:
-        ShapeError: inner sizes differ, or too few axes.
+        ShapeError: inner sizes differ, leading axes do not broadcast, or too few axes.
 
     Example:
         >>> import numlift.numpy as np
         >>> print(np.vecmat(np.array([1, 1]), np.array([[1, 2], [3, 4]])))
         [4 6]
-    """  # noqa: E501
+    """
     x, y = operands("vecmat", x1, x2, ("x1", "x2"))
     return _stacked("vecmat", conjugated(x), y, (1, 0, 2, 0), None, None)
 
@@ -240,14 +256,18 @@ def vecdot(
     precision: Any = None,
     preferred_element_type: Any = None,
 ) -> Any:
-    """Scalar products of conjugated vectors along an axis: ``sum_k conj(x1[..., k]) x2[..., k]``.
+    """Scalar products of vectors along an axis: ``sum_k conj(x1[..., k]) x2[..., k]``.
 
-    Args:
-        x1, x2: arrays; other axes are broadcast.
-        axis: the axis of the vectors, in each operand.  Others: as in `matmul`.
+    Args: x1: array of rank >= 1, conjugated if complex. x2: array of rank >= 1; the axes besides
+        those of the vectors are broadcast with those of `x1`. axis: int, the axis of the vectors,
+        in each operand. precision: None, a `lax.Precision` or its name, a pair, or a dot algorithm.
+        preferred_element_type: dtype to sum in and to return; None is the common dtype.
+
+    Returns:
+        Array of the broadcast shape without the axis.
 
     Raises:
-        ShapeError: sizes along the axis differ.
+        ShapeError: sizes along the axis differ, or an operand is a scalar.
 
     Example:
         >>> import numlift.numpy as np
@@ -274,10 +294,19 @@ def dot(
 ) -> Any:
     """Product summed over the last axis of `a` and the second last (or only) axis of `b`.
 
-    A scalar multiplies. The result has the other axes of `a`, then those of `b`.
+    For matrices the matrix product, for vectors the scalar product; a scalar multiplies. Unlike
+    `matmul`, leading axes are not broadcast: every row of `a` meets every column of `b`.
 
     Args:
-        a, b: arrays.  out: must be None.  Others: as in `matmul`.
+        a: array of any shape.
+        b: array of any shape.
+        out: must be None: arrays are immutable.
+        precision: None, a `lax.Precision` or its name, a pair, or a dot algorithm.
+        preferred_element_type: dtype to sum in and to return; None is the common dtype.
+        out_sharding: sharding of the result, on Explicit mesh axes.
+
+    Returns:
+        Array of the other axes of `a`, then those of `b`. Small integers are not widened.
 
     Raises:
         ShapeError: the summed sizes differ.
@@ -286,6 +315,8 @@ def dot(
         >>> import numlift.numpy as np
         >>> print(np.dot(np.array([1, 2]), np.array([3, 4])))
         11
+        >>> np.dot(np.ones((2, 3, 4)), np.ones((5, 4, 6))).shape
+        (2, 3, 5, 6)
     """
     no_out("dot", out)
     x, y = operands("dot", a, b)
@@ -323,16 +354,25 @@ def _over(
 def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
     """Product summed over the last axis of both operands; a scalar multiplies.
 
+    ``out[i, j] = sum_k a[i, k] b[j, k]`` for matrices; nothing is conjugated.
+
     Args:
-        a, b: arrays.  Others: as in `matmul`.
+        a: array of any shape.
+        b: array of any shape, with a last axis as long as that of `a`.
+        precision: None, a `lax.Precision` or its name, a pair, or a dot algorithm.
+        preferred_element_type: dtype to sum in and to return; None is the common dtype.
+
+    Returns:
+        Array of the other axes of `a`, then those of `b`.
 
     Raises:
         ShapeError: the last axes have different sizes.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.inner(np.array([[1, 2], [3, 4]]), np.array([1, 1])))
-        [3 7]
+        >>> print(np.inner(np.array([[1, 2], [3, 4]]), np.array([[1, 1], [0, 1]])))
+        [[3 2]
+         [7 4]]
     """
     x, y = operands("inner", a, b)
     i, j = type_of(x).ndim - 1, type_of(y).ndim - 1
@@ -344,7 +384,16 @@ def vdot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any =
     """Scalar product of all elements, `a` conjugated: ``sum conj(a) * b``.
 
     Args:
-        a, b: arrays with equally many elements.  Others: as in `matmul`.
+        a: array, flattened.
+        b: array with as many elements, flattened.
+        precision: None, a `lax.Precision` or its name, a pair, or a dot algorithm.
+        preferred_element_type: dtype to sum in and to return; None is the common dtype.
+
+    Returns:
+        Array of rank 0. ``vdot(a, a)`` is the sum of ``abs(a)**2``.
+
+    Raises:
+        ShapeError: different numbers of elements.
 
     Example:
         >>> import numlift.numpy as np
