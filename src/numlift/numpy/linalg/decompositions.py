@@ -71,18 +71,23 @@ def _triangle_of(function: str, x: Any, uplo: Any) -> Any:
 
 @library(arrays=1)
 def cholesky(a: Any, *, upper: bool = False, symmetrize_input: bool = True) -> Any:
-    """Lower triangular L with ``L @ L^H = a`` (or upper U with ``U^H @ U = a``).
+    """Triangular factors of Hermitian positive definite matrices.
+
+    Lower triangular L with ``L @ L^H = a``, or upper triangular U with ``U^H @ U = a``.
 
     Args:
-        a: (..., n, n), Hermitian and positive definite.
-        upper: return the upper triangular factor.
-        symmetrize_input: use (a + a^H) / 2; else one triangle is read.
+        a: (..., n, n), Hermitian and positive definite; integers become floats.
+        upper: return the upper triangular factor U.
+        symmetrize_input: use ``(a + a^H) / 2``; else one triangle is read.
 
     Returns:
-        (..., n, n); NaN where a matrix is not positive definite (NumPy raises).
+        (..., n, n), with a positive diagonal; nan where a matrix is not positive definite.
 
     Raises:
-        ShapeError: not square.
+        LinAlgError: not square.
+
+    Differences from NumPy: matrices that are not positive definite do not raise; both triangles are
+    read unless `symmetrize_input` is false.
 
     Example:
         >>> import numlift.numpy as np
@@ -102,15 +107,15 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     """Q with orthonormal columns and upper triangular R with ``a = Q @ R``.
 
     Args:
-        a: (..., m, n).
+        a: (..., m, n); integers become floats.
         mode: "reduced" (Q has min(m, n) columns), "complete" (m columns) or "r" (R only).
 
     Returns:
-        A named tuple (Q, R), or R. In mode "complete" derivatives of the columns of Q that `a`
-        does not determine are those of functions of their span.
+        A named tuple (Q, R), or R. In mode "complete" derivatives of the columns of Q that `a` does
+        not determine are those of functions of their span.
 
     Raises:
-        ValueArgumentError: unknown mode.
+        LinAlgError: not matrices.  ValueArgumentError: unknown mode.
 
     Differences from NumPy: no mode "raw".
 
@@ -144,24 +149,30 @@ def svd(
     """Singular value decomposition ``a = U @ diag(S) @ Vh``.
 
     Args:
-        a: (..., m, n).
+        a: (..., m, n); integers become floats.
         full_matrices: U is (..., m, m) and Vh (..., n, n); else min(m, n) columns and rows.
         compute_uv: False: return S only.
         hermitian: `a` is Hermitian: found by `eigh`.
         subset_by_index: (start, stop): only these of the singular values.
 
     Returns:
-        A named tuple (U, S, Vh), or S; S is real and descending. Derivatives with equal or zero
-        singular values are those of functions that depend on their common subspaces only. Vectors
-        beyond the singular values move as their span does.
+        A named tuple (U, S, Vh), or S; S is (..., min(m, n)), real and descending. Derivatives with
+        equal or zero singular values are those of functions that depend on their common subspaces
+        only. Vectors beyond the singular values move as their span does.
 
     Raises:
-        ShapeError: not matrices.  ValueArgumentError: `subset_by_index` does not fit.
+        LinAlgError: not matrices.  ValueArgumentError: `subset_by_index` does not fit.
+
+    Differences from NumPy: nan gives nan where NumPy raises LinAlgError.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.linalg.svd(np.array([[0.0, 2.0], [1.0, 0.0]]), compute_uv=False))
+        >>> u, s, vh = np.linalg.svd(np.array([[0.0, 2.0], [1.0, 0.0]]))
+        >>> print(s)
         [2. 1.]
+        >>> print(abs(u @ np.diag(s) @ vh))
+        [[0. 2.]
+         [1. 0.]]
     """
     x = matrices("linalg.svd", a, hermitian)
     if hermitian and subset_by_index is None:
@@ -189,7 +200,17 @@ def _hermitian_svd(x: Any, compute_uv: bool) -> Any:
 
 
 def svdvals(x: Any, /) -> Any:
-    """Singular values, descending; `svd` without vectors.
+    """Singular values of matrices: `svd` without vectors.
+
+    Args:
+        x: (..., m, n); integers become floats.
+
+    Returns:
+        Real (..., min(m, n)), descending. Derivatives with equal singular values are those of
+        functions that treat them alike, such as their sum.
+
+    Raises:
+        LinAlgError: not matrices.
 
     Example:
         >>> import numlift.numpy as np
@@ -201,25 +222,28 @@ def svdvals(x: Any, /) -> Any:
 
 @library(arrays=1)
 def eigh(a: Any, UPLO: str | None = None, symmetrize_input: bool = True) -> Any:
-    """Eigenvalues (ascending) and eigenvectors of Hermitian matrices.
+    """Eigenvalues and eigenvectors of Hermitian matrices: ``a = V @ diag(w) @ V^H``.
 
     Args:
-        a: (..., n, n).
+        a: (..., n, n); integers become floats.
         UPLO: "L" (default) or "U": the triangle that is read if `symmetrize_input` is false.
-        symmetrize_input: use (a + a^H) / 2.
+        symmetrize_input: use ``(a + a^H) / 2``.
 
     Returns:
-        A named tuple (eigenvalues, eigenvectors); the vectors are columns. Derivatives with equal
-        eigenvalues are those of functions that depend on their common subspace only, as a
-        projection or a trace (see `lax.linalg.eigh`).
+        A named tuple (eigenvalues, eigenvectors): real (..., n), ascending, and (..., n, n) with
+        the vectors as columns. Derivatives with equal eigenvalues are those of functions that
+        depend on their common subspace only, as a projection or a trace (see `lax.linalg.eigh`).
 
     Raises:
-        ShapeError: not square.  ValueArgumentError: unknown `UPLO`.
+        LinAlgError: not square.  ValueArgumentError: unknown `UPLO`.
+
+    Differences from NumPy: both triangles are read unless `symmetrize_input` is false.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.linalg.eigh(np.diag(np.array([3.0, 1.0]))).eigenvalues)
-        [1. 3.]
+        >>> w, v = np.linalg.eigh(np.diag(np.array([3.0, 1.0])))
+        >>> print(w, abs(v[:, 0]))
+        [1. 3.] [0. 1.]
     """
     x = _triangle_of("linalg.eigh", matrices("linalg.eigh", a, True), UPLO or "L")
     v, w = _lax.eigh(x, symmetrize_input=symmetrize_input)
@@ -228,11 +252,25 @@ def eigh(a: Any, UPLO: str | None = None, symmetrize_input: bool = True) -> Any:
 
 @library(arrays=1)
 def eigvalsh(a: Any, UPLO: str = "L", *, symmetrize_input: bool = True) -> Any:
-    """Ascending eigenvalues of Hermitian matrices; see `eigh`.
+    """Eigenvalues of Hermitian matrices: `eigh` without vectors.
+
+    Args:
+        a: (..., n, n); integers become floats.
+        UPLO: "L" or "U": the triangle that is read if `symmetrize_input` is false.
+        symmetrize_input: use ``(a + a^H) / 2``.
+
+    Returns:
+        Real (..., n), ascending. Derivatives with equal eigenvalues are those of functions that
+        treat them alike, such as their sum.
+
+    Raises:
+        LinAlgError: not square.  ValueArgumentError: unknown `UPLO`.
+
+    Differences from NumPy: both triangles are read unless `symmetrize_input` is false.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.linalg.eigvalsh(np.diag(np.array([3.0, 1.0]))))
+        >>> print(np.linalg.eigvalsh(np.array([[2.0, 1.0], [1.0, 2.0]])).round(4))
         [1. 3.]
     """
     x = _triangle_of("linalg.eigvalsh", matrices("linalg.eigvalsh", a, True), UPLO)
@@ -241,15 +279,21 @@ def eigvalsh(a: Any, UPLO: str = "L", *, symmetrize_input: bool = True) -> Any:
 
 @library(arrays=1)
 def eig(a: Any) -> Any:
-    """Eigenvalues and right eigenvectors of square matrices; always complex.
+    """Eigenvalues and right eigenvectors of square matrices: ``a @ V = V @ diag(w)``.
+
+    Args:
+        a: (..., n, n); integers become floats.
 
     Returns:
-        A named tuple (eigenvalues, eigenvectors), in LAPACK's order. Vectors have norm 1 and a
-        largest component that is real. The derivative keeps both; it needs distinct eigenvalues,
-        and one component that is larger than the others.
+        A named tuple (eigenvalues, eigenvectors), always complex: (..., n), in LAPACK's order, and
+        (..., n, n) with the vectors as columns. Vectors have norm 1 and a largest component that is
+        real. The derivative keeps both; it needs distinct eigenvalues, and one component that is
+        larger than the others.
 
     Raises:
-        ShapeError: not square.
+        LinAlgError: not square.
+
+    Differences from NumPy: complex also where all eigenvalues are real.
 
     Example:
         >>> import numlift.numpy as np
@@ -262,9 +306,19 @@ def eig(a: Any) -> Any:
 
 @library(arrays=1)
 def eigvals(a: Any) -> Any:
-    """Eigenvalues of square matrices; always complex, in LAPACK's order.
+    """Eigenvalues of square matrices: `eig` without vectors.
 
-    The derivative needs as many independent eigenvectors as rows.
+    Args:
+        a: (..., n, n); integers become floats.
+
+    Returns:
+        Complex (..., n), in LAPACK's order. The derivative needs as many independent eigenvectors
+        as rows.
+
+    Raises:
+        LinAlgError: not square.
+
+    Differences from NumPy: complex also where all eigenvalues are real.
 
     Example:
         >>> import numlift.numpy as np
