@@ -61,20 +61,22 @@ def _pinv_jvp(primals: Any, tangents: Any) -> tuple[Any, Any]:
 
 @library(arrays=1)
 def pinv(a: Any, rtol: Any = None, hermitian: bool = False, *, rcond: Any = None) -> Any:
-    """Moore-Penrose pseudo-inverses.
+    """Moore-Penrose pseudo-inverses: ``pinv(a) @ b`` is the least squares solution of least norm.
 
     Args:
-        a: (..., m, n).
-        rtol: singular values up to rtol times the largest count as zero; default
+        a: (..., m, n); integers become floats.
+        rtol: number or (...): singular values up to `rtol` times the largest count as zero; default
             10 * max(m, n) * machine precision.
         hermitian: `a` is Hermitian; the result is the same.
-        rcond: older name of rtol.
+        rcond: older name of `rtol`.
 
     Returns:
         (..., n, m). The derivative is that at constant rank.
 
     Raises:
-        ShapeError: not matrices.  ArgumentError: both rtol and rcond.
+        LinAlgError: not matrices.  ArgumentError: both `rtol` and `rcond`.
+
+    Differences from NumPy: the default `rtol` depends on the size and dtype of `a`.
 
     Example:
         >>> import numlift.numpy as np
@@ -97,21 +99,26 @@ def pinv(a: Any, rtol: Any = None, hermitian: bool = False, *, rcond: Any = None
 
 @library(arrays=1)
 def matrix_rank(M: Any, rtol: Any = None, hermitian: bool = False, *, tol: Any = None) -> Any:
-    """Number of singular values above rtol times the largest.
+    """Number of singular values above `rtol` times the largest.
 
     Args:
         M: (..., m, n), or a vector: 1 unless it is zero.
-        rtol: default max(m, n) * machine precision.
+        rtol: number or (...); default max(m, n) * machine precision.
         hermitian: `M` is Hermitian; the result is the same.
-        tol: absolute bound, instead of rtol (NumPy: the second argument).
+        tol: absolute bound, instead of `rtol`.
 
     Returns:
-        Integers (...).
+        Integers (...), without a derivative.
+
+    Raises:
+        ValueArgumentError: both `rtol` and `tol`.
+
+    Differences from NumPy: the second argument is `rtol`, not `tol`.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.linalg.matrix_rank(np.ones((3, 3))))
-        1
+        >>> print(np.linalg.matrix_rank(np.ones((3, 3))), np.linalg.matrix_rank(np.eye(3)))
+        1 3
     """
     if rtol is not None and tol is not None:
         raise errors.ValueArgumentError(
@@ -133,15 +140,19 @@ def matrix_rank(M: Any, rtol: Any = None, hermitian: bool = False, *, tol: Any =
 def cond(x: Any, p: Any = None) -> Any:
     """Condition numbers: the norm of a matrix times that of its inverse.
 
+    They say by how much a relative error of b can grow in the solution of ``a @ x = b``.
+
     Args:
-        x: (..., m, n); square unless `p` is None, 2 or -2.
+        x: (..., m, n); square unless `p` is None, 2 or -2. Integers become floats.
         p: order of the norm, as in `norm`; None is 2.
 
     Returns:
-        Real (...); inf or NaN for singular matrices.
+        Real (...); inf or nan for singular matrices.
 
     Raises:
-        ShapeError: not square where it must be.
+        LinAlgError: not square where it must be.  ShapeError: empty matrices.
+
+    Differences from NumPy: zero matrices give nan.
 
     Example:
         >>> import numlift.numpy as np
@@ -165,18 +176,21 @@ def lstsq(
     """Least squares: the x of least norm that minimises ``norm(b - a @ x)``.
 
     Args:
-        a: (m, n).
+        a: (m, n); integers become floats.
         b: (m,) or (m, k).
-        rcond: singular values up to rcond times the largest count as zero; default
+        rcond: singular values up to `rcond` times the largest count as zero; default
             max(m, n) * machine precision.
-        numpy_resid: return an empty array of residuals where NumPy does: where the rank is below
-            n, or m <= n. The rank must be known: not within `jit`.
+        numpy_resid: return an empty array of residuals where NumPy does: where the rank is below n,
+            or m <= n. The rank must be known: not within `jit`.
 
     Returns:
-        (x, residuals, rank, singular values); residuals are the sums of |b - a x|**2.
+        (x, residuals, rank, singular values): x is (n,) or (n, k); residuals, (1,) or (k,), are the
+        sums of ``|b - a @ x|**2``. Differentiable at constant rank.
 
     Raises:
-        ShapeError: `a` is no matrix, or sizes do not agree.
+        LinAlgError: `a` is no matrix, or sizes do not agree.
+
+    Differences from NumPy: residuals are always there, unless `numpy_resid` is true.
 
     Example:
         >>> import numlift.numpy as np
