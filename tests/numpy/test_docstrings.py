@@ -19,29 +19,20 @@ MODULES = {"numpy": np, "numpy.linalg": np.linalg, "numpy.fft": np.fft}
 # Names whose texts are not complete yet. A name leaves this set when its text is.
 _PENDING = """
 numpy.allclose numpy.amax numpy.amin numpy.append numpy.apply_over_axes numpy.argpartition
-numpy.argsort numpy.around numpy.array_equal numpy.array_equiv numpy.array_split
-numpy.atleast_1d numpy.atleast_2d numpy.atleast_3d numpy.bincount numpy.block
-numpy.broadcast_arrays numpy.broadcast_shapes numpy.ceil numpy.clip numpy.column_stack
-numpy.compress numpy.concat numpy.convolve numpy.correlate numpy.cov numpy.delete numpy.divide
-numpy.divmod numpy.dsplit numpy.dstack numpy.ediff1d numpy.einsum_path numpy.expand_dims
-numpy.extract numpy.fix numpy.flatnonzero numpy.flip numpy.fliplr numpy.flipud numpy.float_power
-numpy.floor numpy.floor_divide numpy.fmod numpy.frompyfunc numpy.gcd numpy.hsplit numpy.hstack
-numpy.intersect1d numpy.isclose numpy.isin numpy.lcm numpy.lexsort numpy.matrix_transpose
-numpy.max numpy.median numpy.min numpy.mod numpy.moveaxis numpy.multiply numpy.nan_to_num
-numpy.nanmedian numpy.nanpercentile numpy.nanquantile numpy.nonzero numpy.percentile
-numpy.permute_dims numpy.piecewise numpy.place numpy.polyadd numpy.polyder numpy.polyint
-numpy.polymul numpy.polysub numpy.pow numpy.power numpy.remainder numpy.resize numpy.rint
-numpy.rollaxis numpy.rot90 numpy.round numpy.row_stack numpy.select numpy.setdiff1d
-numpy.setxor1d numpy.sort numpy.sort_complex numpy.squeeze numpy.stack numpy.subtract
-numpy.swapaxes numpy.trace numpy.trim_zeros numpy.true_divide numpy.trunc numpy.union1d
-numpy.unique_all numpy.unique_counts numpy.unique_inverse numpy.unique_values numpy.unpackbits
-numpy.unstack numpy.vecdot numpy.vsplit numpy.vstack numpy.linalg.cross numpy.linalg.diagonal
-numpy.linalg.eig numpy.linalg.eigvals numpy.linalg.eigvalsh numpy.linalg.inv numpy.linalg.matmul
-numpy.linalg.matrix_norm numpy.linalg.matrix_power numpy.linalg.matrix_transpose
-numpy.linalg.multi_dot numpy.linalg.outer numpy.linalg.svdvals numpy.linalg.tensordot
-numpy.linalg.tensorinv numpy.linalg.tensorsolve numpy.linalg.trace numpy.linalg.vecdot
-numpy.linalg.vector_norm numpy.fft.fft numpy.fft.fft2 numpy.fft.fftfreq numpy.fft.fftn
-numpy.fft.fftshift numpy.fft.hfft numpy.fft.ifft numpy.fft.ifft2 numpy.fft.ifftn
+numpy.argsort numpy.around numpy.array_equal numpy.array_equiv numpy.array_split numpy.bincount
+numpy.ceil numpy.clip numpy.compress numpy.convolve numpy.correlate numpy.cov numpy.delete
+numpy.divide numpy.divmod numpy.dsplit numpy.ediff1d numpy.einsum_path numpy.extract numpy.fix
+numpy.flatnonzero numpy.flip numpy.fliplr numpy.flipud numpy.float_power numpy.floor
+numpy.floor_divide numpy.fmod numpy.frompyfunc numpy.gcd numpy.hsplit numpy.intersect1d
+numpy.isclose numpy.isin numpy.lcm numpy.lexsort numpy.max numpy.median numpy.min numpy.mod
+numpy.multiply numpy.nan_to_num numpy.nanmedian numpy.nanpercentile numpy.nanquantile
+numpy.nonzero numpy.percentile numpy.piecewise numpy.place numpy.polyadd numpy.polyder
+numpy.polyint numpy.polymul numpy.polysub numpy.pow numpy.power numpy.remainder numpy.resize
+numpy.rint numpy.rot90 numpy.round numpy.select numpy.setdiff1d numpy.setxor1d numpy.sort
+numpy.sort_complex numpy.subtract numpy.trace numpy.trim_zeros numpy.true_divide numpy.trunc
+numpy.union1d numpy.unique_all numpy.unique_counts numpy.unique_inverse numpy.unique_values
+numpy.unpackbits numpy.vecdot numpy.vsplit numpy.fft.fft numpy.fft.fft2 numpy.fft.fftfreq
+numpy.fft.fftn numpy.fft.fftshift numpy.fft.hfft numpy.fft.ifft numpy.fft.ifft2 numpy.fft.ifftn
 numpy.fft.ifftshift numpy.fft.ihfft numpy.fft.irfft numpy.fft.irfft2 numpy.fft.irfftn
 numpy.fft.rfft numpy.fft.rfft2 numpy.fft.rfftfreq numpy.fft.rfftn
 """

@@ -50,6 +50,7 @@ from . import (
     selection,
     sets,
     sorting,
+    splitting,
     taking,
     text,
     ufuncs,
@@ -138,8 +139,7 @@ from .iteration import (
     broadcast, ndenumerate, ndindex,
 )
 from .joining import (
-    array_split, block, column_stack, concat, concatenate, dsplit, dstack, hsplit, hstack,
-    row_stack, split, stack, unstack, vsplit, vstack,
+    block, column_stack, concat, concatenate, dstack, hstack, row_stack, stack, unstack, vstack,
 )
 from .manipulation import (
     atleast_1d, atleast_2d, atleast_3d, broadcast_arrays, broadcast_shapes, broadcast_to,
@@ -195,6 +195,9 @@ from .sets import (
 )
 from .sorting import (
     argpartition, argsort, digitize, lexsort, partition, searchsorted, sort, sort_complex,
+)
+from .splitting import (
+    array_split, dsplit, hsplit, split, vsplit,
 )
 from .taking import (
     ix_, put_along_axis, ravel_multi_index, take, take_along_axis, unravel_index,
@@ -273,6 +276,7 @@ __all__ += rounding.__all__
 __all__ += selection.__all__
 __all__ += sets.__all__
 __all__ += sorting.__all__
+__all__ += splitting.__all__
 __all__ += taking.__all__
 __all__ += ufuncs.__all__
 __all__ += universal.__all__

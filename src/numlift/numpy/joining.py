@@ -1,4 +1,4 @@
-"""Arrays joined and taken apart: concatenate, stack, split, block, insert, delete, append."""
+"""Arrays joined: concatenate, stack and its relatives, unstack, block."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from .. import errors
 from ..api.library import library
 from ..core.dtypes import user_dtype
 from ..core.tracing import Value, apply, type_of
-from ..lax.arguments import static_int
 from ..ops.shape import Concatenate, Split
 from ..structural.arith import convert
 from ..structural.shape import Broadcast
 from .elementwise import no_out
 from .manipulation import atleast_1d, atleast_2d, atleast_3d
-from .pieces import concrete_array, join, part, reshape_to
+from .pieces import join, part, reshape_to
 from .util import as_value, check_axis, promote
 
 
@@ -135,12 +134,25 @@ def concat(
     dtype: Any = None,
     casting: str = "unsafe",
 ) -> Any:
-    """`concatenate` under its name in the array API standard.
+    """Arrays one after the other along an axis, by the array API; `concatenate` in NumPy.
+
+    Args:
+        arrays: sequence of arrays (or an array, for its rows), of equal shapes except in `axis`.
+        axis: int, the axis to join along; None flattens the arrays first.
+        out: must be None: arrays are immutable.
+        dtype: dtype of the result; None promotes.
+        casting: which conversions to `dtype` are allowed; see `can_cast`.
+
+    Returns:
+        The joined array. The derivative goes to each part.
+
+    Raises:
+        ShapeError: shapes do not fit, or rank 0.  ValueArgumentError: no arrays.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.concat([np.array([1, 2]), np.array([3])]))
-        [1 2 3]
+        >>> print(np.concat([np.array([[1, 2]]), np.array([[3, 4]])], axis=None))
+        [1 2 3 4]
     """
     return concatenate(arrays, axis, dtype, out=out, casting=casting)
 
@@ -157,19 +169,23 @@ def stack(
     """Arrays of one shape joined along a new axis.
 
     Args:
-        arrays: sequence of arrays (or an array, for its rows).
-        axis: position of the new axis in the result.
-        out: must be None.
+        arrays: sequence of n arrays of one shape (or an array, for its rows).
+        axis: int, the position of the new axis in the result.
+        out: must be None: arrays are immutable.
         dtype: dtype of the result; None promotes.
         casting: which conversions to `dtype` are allowed; see `can_cast`.
 
+    Returns:
+        Array with one axis more, of size n. The derivative goes to each part.
+
     Raises:
-        ShapeError: different shapes.  ValueArgumentError: no arrays.
+        ShapeError: different shapes.  ValueArgumentError: no arrays.  AxisError: out of range.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.stack([np.zeros(3), np.ones(3)], axis=1).shape
-        (3, 2)
+        >>> print(np.stack([np.array([1, 2]), np.array([3, 4])], axis=1))
+        [[1 3]
+         [2 4]]
     """
     xs = _operands("stack", arrays, dtype, casting, out)
     shape = type_of(xs[0]).shape
@@ -192,16 +208,23 @@ def stack(
 
 @library()
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
-    """The slices of `x` along an axis.
+    """The slices of an array along an axis, which they lose: the inverse of `stack`.
+
+    Args:
+        x: array with at least one axis, any dtype.
+        axis: int, the axis to take apart.
+
+    Returns:
+        Tuple of ``x.shape[axis]`` arrays. Derivatives are joined.
 
     Raises:
-        ShapeError: rank 0.
+        ShapeError: rank 0.  AxisError: the axis is out of range.
 
     Example:
         >>> import numlift.numpy as np
-        >>> a, b = np.unstack(np.array([[1, 2], [3, 4]]))
-        >>> print(b)
-        [3 4]
+        >>> a, b = np.unstack(np.array([[1, 2], [3, 4]]), axis=1)
+        >>> print(a, b)
+        [1 3] [2 4]
     """
     x = as_value(x, "unstack", "x")
     t = type_of(x)
@@ -223,23 +246,48 @@ def _atleast(widen: Callable[..., Any], xs: list[Any]) -> list[Any]:
 def vstack(tup: Any, dtype: Any = None, *, casting: str = "unsafe") -> Any:
     """Arrays below each other: joined along axis 0, vectors as rows.
 
+    Args:
+        tup: sequence of arrays (or an array, for its rows), of equal shapes except in axis 0.
+        dtype: dtype of the result; None promotes.
+        casting: which conversions to `dtype` are allowed; see `can_cast`.
+
+    Returns:
+        Array of at least two axes. The derivative goes to each part.
+
+    Raises:
+        ShapeError: shapes do not fit.  ValueArgumentError: no arrays.
+
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.vstack([np.array([1, 2]), np.array([3, 4])]))
+        >>> print(np.vstack([np.array([1, 2]), np.array([[3, 4], [5, 6]])]))
         [[1 2]
-         [3 4]]
+         [3 4]
+         [5 6]]
     """
     return joined("vstack", _atleast(atleast_2d, _operands("vstack", tup, dtype, casting)), 0)
 
 
 @library()
 def hstack(tup: Any, dtype: Any = None, *, casting: str = "unsafe") -> Any:
-    """Arrays side by side: joined along axis 1, vectors along axis 0.
+    """Arrays side by side: joined along axis 1, vectors and numbers along axis 0.
+
+    Args:
+        tup: sequence of arrays (or an array, for its rows), of equal shapes except in that axis.
+        dtype: dtype of the result; None promotes.
+        casting: which conversions to `dtype` are allowed; see `can_cast`.
+
+    Returns:
+        Array of at least one axis. The derivative goes to each part.
+
+    Raises:
+        ShapeError: shapes do not fit.  ValueArgumentError: no arrays.
 
     Example:
         >>> import numlift.numpy as np
         >>> print(np.hstack([np.array([1, 2]), np.array([3])]))
         [1 2 3]
+        >>> np.hstack([np.ones((2, 1)), np.ones((2, 3))]).shape
+        (2, 4)
     """
     xs = _atleast(atleast_1d, _operands("hstack", tup, dtype, casting))
     return joined("hstack", xs, 0 if type_of(xs[0]).ndim == 1 else 1)
@@ -249,10 +297,20 @@ def hstack(tup: Any, dtype: Any = None, *, casting: str = "unsafe") -> Any:
 def dstack(tup: Any, dtype: Any = None) -> Any:
     """Arrays behind each other: joined along axis 2 after `atleast_3d`.
 
+    Args:
+        tup: sequence of arrays (or an array, for its rows), of equal shapes except in axis 2.
+        dtype: dtype of the result; None promotes.
+
+    Returns:
+        Array of at least three axes; vectors of n elements give shape (1, n, count).
+
+    Raises:
+        ShapeError: shapes do not fit.  ValueArgumentError: no arrays.
+
     Example:
         >>> import numlift.numpy as np
-        >>> np.dstack([np.array([1, 2]), np.array([3, 4])]).shape
-        (1, 2, 2)
+        >>> np.dstack([np.array([1, 2, 3]), np.array([3, 4, 5])]).shape
+        (1, 3, 2)
     """
     return joined("dstack", _atleast(atleast_3d, _operands("dstack", tup, dtype)), 2)
 
@@ -260,6 +318,15 @@ def dstack(tup: Any, dtype: Any = None) -> Any:
 @library()
 def column_stack(tup: Any) -> Any:
     """Vectors as the columns of a matrix; matrices are joined along axis 1.
+
+    Args:
+        tup: sequence of vectors and matrices (or an array, for its rows), of equal length.
+
+    Returns:
+        Matrix of the promoted dtype. The derivative goes to each part.
+
+    Raises:
+        ShapeError: lengths differ.  ValueArgumentError: no arrays.
 
     Example:
         >>> import numlift.numpy as np
@@ -297,14 +364,23 @@ def block(arrays: Any) -> Any:
     The innermost lists are joined along the last axis, those around them along the one before, and
     so on.
 
+    Args:
+        arrays: nested lists (no tuples) of arrays and numbers, all at the same depth. Arrays get
+            leading axes of size 1 until they have as many axes as the deepest.
+
+    Returns:
+        Array of the promoted dtype. The derivative goes to each block.
+
     Raises:
         ValueArgumentError: an empty list, or different depths.  ShapeError: blocks do not fit.
+        ArgumentError: a tuple.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.block([[np.eye(2), np.zeros((2, 1))]]))
+        >>> print(np.block([[np.eye(2), np.zeros((2, 1))], [np.ones((1, 2)), 5.0]]))
         [[1. 0. 0.]
-         [0. 1. 0.]]
+         [0. 1. 0.]
+         [1. 1. 5.]]
     """
     _depth(arrays)
     return _block(arrays)
@@ -336,152 +412,17 @@ def _block(arrays: Any) -> Any:
     return build(arrays, 0)
 
 
-def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    """Pieces of an array along an axis; sizes may differ by one.
-
-    Args:
-        ary: array.
-        indices_or_sections: int, the number of pieces; or the positions at which to cut.
-        axis: the axis to cut along.
-
-    Raises:
-        ValueArgumentError: fewer than one piece.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> [p.shape for p in np.array_split(np.arange(5), 2)]
-        [(3,), (2,)]
-    """
-    return _split("array_split", ary, indices_or_sections, axis)
-
-
-def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    """Pieces of an array along an axis, of equal size or cut at given positions.
-
-    Args:
-        ary: array.
-        indices_or_sections: int, the number of equal pieces; or the positions at which to cut.
-        axis: the axis to cut along.
-
-    Returns:
-        List of arrays. Derivatives are joined.
-
-    Raises:
-        ValueArgumentError: the size is no multiple of the number of pieces.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> [print(p) for p in np.split(np.arange(4), [1, 3])] and None
-        [0]
-        [1 2]
-        [3]
-    """
-    return _split("split", ary, indices_or_sections, axis)
-
-
-def hsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
-    """`split` along axis 1; vectors along axis 0.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> [p.shape for p in np.hsplit(np.zeros((2, 4)), 2)]
-        [(2, 2), (2, 2)]
-    """
-    x = _of_rank("hsplit", ary, 1)
-    return _split("hsplit", x, indices_or_sections, 0 if type_of(x).ndim == 1 else 1)
-
-
-def vsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
-    """`split` along axis 0, for arrays of at least two axes.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> [p.shape for p in np.vsplit(np.zeros((2, 4)), 2)]
-        [(1, 4), (1, 4)]
-    """
-    return _split("vsplit", _of_rank("vsplit", ary, 2), indices_or_sections, 0)
-
-
-def dsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
-    """`split` along axis 2, for arrays of at least three axes.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> [p.shape for p in np.dsplit(np.zeros((1, 2, 4)), 2)]
-        [(1, 2, 2), (1, 2, 2)]
-    """
-    return _split("dsplit", _of_rank("dsplit", ary, 3), indices_or_sections, 2)
-
-
-def _of_rank(function: str, ary: Any, rank: int) -> Any:
-    x = as_value(ary, function, "ary")
-    if type_of(x).ndim < rank:
-        raise errors.ShapeError(
-            errors.explain(function, f"ary needs at least {rank} axes", {"ary": type_of(x)})
-        )
-    return x
-
-
-def _split(function: str, ary: Any, where: Any, axis: int) -> list[Any]:
-    x = as_value(ary, function, "ary")
-    t = type_of(x)
-    axis = check_axis(function, axis, t.ndim)
-    n = t.shape[axis]
-    if not isinstance(where, (int, np.integer)):
-        why = "it gives the shapes of the pieces"
-        if isinstance(where, (tuple, list)):
-            where = [concrete_array(function, w, "indices_or_sections", why) for w in where]
-        where = concrete_array(function, where, "indices_or_sections", why)
-    if np.ndim(where) == 0:
-        sizes = _sections(function, n, static_int(function, "indices_or_sections", where), t)
-        return apply(Split.of(sizes, axis), x)
-    ends = [slice(None, int(w)).indices(n)[1] for w in where]
-    pieces = []
-    for start, stop in zip([0, *ends], [*ends, n], strict=True):
-        pieces.append(
-            reshape_to(part(x, axis, start, max(start, stop)), _cut(t.shape, axis, start, stop))
-        )
-    return pieces
-
-
-def _cut(shape: tuple[int, ...], axis: int, start: int, stop: int) -> tuple[int, ...]:
-    return (*shape[:axis], max(stop - start, 0), *shape[axis + 1 :])
-
-
-def _sections(function: str, n: int, count: int, t: Any) -> tuple[int, ...]:
-    if count < 1:
-        raise errors.ValueArgumentError(
-            errors.explain(function, f"the number of pieces must be positive, not {count}")
-        )
-    each, more = divmod(n, count)
-    if more and function != "array_split":
-        raise errors.ValueArgumentError(
-            errors.explain(
-                function,
-                f"size {n} cannot be divided into {count} equal pieces",
-                {"ary": t},
-                try_="np.array_split, whose pieces may differ by one",
-            )
-        )
-    return (each + 1,) * more + (each,) * (count - more)
-
-
 row_stack = vstack
 
 __all__ = [
-    "array_split",
     "block",
     "column_stack",
     "concat",
     "concatenate",
-    "dsplit",
     "dstack",
-    "hsplit",
     "hstack",
     "row_stack",
-    "split",
     "stack",
     "unstack",
-    "vsplit",
     "vstack",
 ]

@@ -162,18 +162,34 @@ def transpose(a: Any, axes: Sequence[int] | None = None) -> Any:
 
 
 def permute_dims(a: Any, axes: Sequence[int] | None = None) -> Any:
-    """`transpose` under its name in the array API standard.
+    """Axes in another order, by the array API: axis i of the result is axis ``axes[i]`` of `a`.
+
+    Args:
+        a: array of any shape and dtype.
+        axes: ints, every axis once; None reverses their order.
+
+    Returns:
+        The transposed array. The derivative is transposed back.
+
+    Raises:
+        ValueArgumentError: not every axis once.  AxisError: an axis is out of range.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.permute_dims(np.zeros((2, 3)), (1, 0)).shape
-        (3, 2)
+        >>> np.permute_dims(np.zeros((2, 3, 4)), (2, 0, 1)).shape
+        (4, 2, 3)
     """
     return transpose(a, axes)
 
 
 def matrix_transpose(x: Any, /) -> Any:
-    """The last two axes swapped.
+    """The last two axes swapped: ``out[..., i, j] = x[..., j, i]``; nothing is conjugated.
+
+    Args:
+        x: array of shape (..., n, m), any dtype.
+
+    Returns:
+        Array of shape (..., m, n). The derivative is transposed back.
 
     Raises:
         ShapeError: fewer than two axes.
@@ -196,17 +212,23 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Any:
     """Axes moved to other positions; the others keep their order.
 
     Args:
-        a: array.
+        a: array of any shape and dtype.
         source: int or ints, axes of `a`.
-        destination: where each of them goes in the result.
+        destination: int or ints, where each of them goes in the result.
+
+    Returns:
+        The transposed array. The derivative is transposed back.
 
     Raises:
         ValueArgumentError: different numbers of axes, or one is repeated.
+        AxisError: an axis is out of range.
 
     Example:
         >>> import numlift.numpy as np
         >>> np.moveaxis(np.zeros((2, 3, 4)), 0, -1).shape
         (3, 4, 2)
+        >>> np.moveaxis(np.zeros((2, 3, 4)), (0, 1), (-1, -2)).shape
+        (4, 3, 2)
     """
     x = as_value(a, "moveaxis")
     n = type_of(x).ndim
@@ -226,12 +248,25 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Any:
 
 
 def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
-    """Axis `axis` moved back until it lies before axis `start`.
+    """One axis moved until it lies before axis `start` of `a`; `moveaxis` is easier to read.
+
+    Args:
+        a: array of any shape and dtype.
+        axis: int, the axis to move.
+        start: int from ``-a.ndim`` to ``a.ndim``; ``a.ndim`` moves it to the end.
+
+    Returns:
+        The transposed array. The derivative is transposed back.
+
+    Raises:
+        AxisError: axis or start is out of range.
 
     Example:
         >>> import numlift.numpy as np
         >>> np.rollaxis(np.zeros((2, 3, 4)), 2).shape
         (4, 2, 3)
+        >>> np.rollaxis(np.zeros((2, 3, 4)), 0, 2).shape
+        (3, 2, 4)
     """
     x = as_value(a, "rollaxis")
     n = type_of(x).ndim
@@ -247,6 +282,17 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
 
 def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
     """Two axes exchanged.
+
+    Args:
+        a: array of any shape and dtype.
+        axis1: int, an axis.
+        axis2: int, the axis that it changes places with.
+
+    Returns:
+        The transposed array. The derivative is transposed back.
+
+    Raises:
+        AxisError: an axis is out of range.
 
     Example:
         >>> import numlift.numpy as np
@@ -265,8 +311,11 @@ def expand_dims(a: Any, axis: Any) -> Any:
     """New axes of size 1.
 
     Args:
-        a: array.
+        a: array of any shape and dtype.
         axis: int or ints, positions of the new axes in the result.
+
+    Returns:
+        Array of the same elements, with more axes.
 
     Raises:
         AxisError: out of range.  ValueArgumentError: a position is repeated.
@@ -287,19 +336,24 @@ def expand_dims(a: Any, axis: Any) -> Any:
 
 
 def squeeze(a: Any, axis: Any = None) -> Any:
-    """`a` without axes of size 1.
+    """The same elements without axes of size 1.
 
     Args:
-        a: array.
+        a: array of any shape and dtype.
         axis: int or ints, the axes to remove; None removes all of size 1.
 
+    Returns:
+        Array with fewer axes, or `a` if there is nothing to remove.
+
     Raises:
-        ShapeError: an axis has another size.
+        ShapeError: an axis has another size.  AxisError: an axis is out of range.
 
     Example:
         >>> import numlift.numpy as np
         >>> np.squeeze(np.zeros((1, 3, 1))).shape
         (3,)
+        >>> np.squeeze(np.zeros((1, 3, 1)), axis=0).shape
+        (3, 1)
     """
     x = as_value(a, "squeeze")
     t = type_of(x)
@@ -371,6 +425,14 @@ def broadcast_to(array: Any, shape: Any, subok: bool = False, *, out_sharding: A
 def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
     """The shape that arrays of these shapes are broadcast to.
 
+    Axes line up from the right; sizes must be equal, or one of them 1.
+
+    Args:
+        *shapes: tuples of ints, or ints for single axes.
+
+    Returns:
+        Tuple of ints; () for no shapes.
+
     Raises:
         ShapeError: two sizes of one axis differ and neither is 1.
 
@@ -387,7 +449,20 @@ def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
 
 
 def broadcast_arrays(*args: Any, subok: bool = False) -> list[Any]:
-    """Arrays broadcast to their common shape; dtypes stay.
+    """Arrays repeated to their common shape.
+
+    Args:
+        *args: arrays or numbers, any dtypes.
+        subok: accepted; there are no subclasses of arrays.
+
+    Returns:
+        List of arrays of one shape, each of its own dtype. Derivatives are summed over the repeated
+        axes.
+
+    Raises:
+        ShapeError: two sizes of one axis differ and neither is 1.
+
+    Differences from NumPy: a list, not a tuple, of arrays that are no views.
 
     Example:
         >>> import numlift.numpy as np
@@ -426,7 +501,15 @@ def _shape_3d(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def atleast_1d(*arys: Any) -> Any:
-    """Arrays of at least one axis. One argument gives an array, more give a list.
+    """Arrays of at least one axis: () becomes (1,), other shapes stay.
+
+    Args:
+        *arys: arrays or numbers, any dtypes.
+
+    Returns:
+        An array for one argument, a list of arrays for more.
+
+    Differences from NumPy: a list, not a tuple.
 
     Example:
         >>> import numlift.numpy as np
@@ -437,7 +520,15 @@ def atleast_1d(*arys: Any) -> Any:
 
 
 def atleast_2d(*arys: Any) -> Any:
-    """Arrays of at least two axes; a vector becomes a row.
+    """Arrays of at least two axes: () becomes (1, 1), and (n,) becomes (1, n): a row.
+
+    Args:
+        *arys: arrays or numbers, any dtypes.
+
+    Returns:
+        An array for one argument, a list of arrays for more.
+
+    Differences from NumPy: a list, not a tuple.
 
     Example:
         >>> import numlift.numpy as np
@@ -448,7 +539,15 @@ def atleast_2d(*arys: Any) -> Any:
 
 
 def atleast_3d(*arys: Any) -> Any:
-    """Arrays of at least three axes: (n,) becomes (1, n, 1), (m, n) becomes (m, n, 1).
+    """Arrays of at least three axes: (n,) becomes (1, n, 1), and (m, n) becomes (m, n, 1).
+
+    Args:
+        *arys: arrays or numbers, any dtypes.
+
+    Returns:
+        An array for one argument, a list of arrays for more.
+
+    Differences from NumPy: a list, not a tuple.
 
     Example:
         >>> import numlift.numpy as np
