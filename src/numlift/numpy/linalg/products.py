@@ -22,12 +22,24 @@ from .solving import inv
 def matmul(
     x1: Any, x2: Any, /, *, precision: Any = None, preferred_element_type: Any = None
 ) -> Any:
-    """Matrix product; `numpy.matmul` under its name in the array API standard.
+    """Matrix products over the last two axes: `numpy.matmul` by its name in the array API standard.
+
+    Args:
+        x1: (..., m, k), or a vector (k,).
+        x2: (..., k, n), or a vector (k,); batch axes broadcast.
+        precision: how exact the multiplication must be where hardware offers several ways.
+        preferred_element_type: dtype to sum in and to return.
+
+    Returns:
+        (..., m, n), without the axes that vectors lack. Linear in both operands.
+
+    Raises:
+        ShapeError: sizes do not agree, or an operand has no axes.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.linalg.matmul(np.ones((2, 3)), np.ones((3, 4))).shape
-        (2, 4)
+        >>> print(np.linalg.matmul(np.array([[1, 2], [3, 4]]), np.array([1, 10])))
+        [21 43]
     """
     return _matmul(x1, x2, precision=precision, preferred_element_type=preferred_element_type)
 
@@ -41,12 +53,25 @@ def vecdot(
     precision: Any = None,
     preferred_element_type: Any = None,
 ) -> Any:
-    """Scalar products of conjugated vectors along an axis; `numpy.vecdot`.
+    """Scalar products of vectors along an axis: ``sum(conj(x1) * x2, axis)``.
+
+    Args:
+        x1: array of vectors, which are conjugated.
+        x2: array of vectors; the other axes broadcast.
+        axis: axis of the vectors, counted from the end of each operand.
+        precision: how exact the multiplication must be where hardware offers several ways.
+        preferred_element_type: dtype to sum in and to return.
+
+    Returns:
+        Array of the broadcast shape without `axis`. Linear in `x2`, and in the conjugate of `x1`.
+
+    Raises:
+        ShapeError: sizes do not agree.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.linalg.vecdot(np.array([1, 2]), np.array([3, 4])))
-        11
+        >>> print(np.linalg.vecdot(np.array([1j, 2]), np.array([1j, 2])))
+        (5+0j)
     """
     return products.vecdot(
         x1, x2, axis=axis, precision=precision, preferred_element_type=preferred_element_type
@@ -63,12 +88,29 @@ def tensordot(
     preferred_element_type: Any = None,
     out_sharding: Any = None,
 ) -> Any:
-    """Product summed over several axes; `numpy.tensordot`.
+    """Product summed over several axes of both operands.
+
+    Args:
+        x1: array.
+        x2: array.
+        axes: an int n (the last n axes of `x1` with the first n of `x2`), or a pair of sequences of
+            axes that are summed together.
+        precision: how exact the multiplication must be where hardware offers several ways.
+        preferred_element_type: dtype to sum in and to return.
+        out_sharding: sharding of the result, on meshes with Explicit axes.
+
+    Returns:
+        Array with the other axes of `x1`, then those of `x2`. Linear in both operands.
+
+    Raises:
+        ShapeError: sizes do not agree.
 
     Example:
         >>> import numlift.numpy as np
         >>> np.linalg.tensordot(np.ones((2, 3)), np.ones((3, 4)), axes=1).shape
         (2, 4)
+        >>> np.linalg.tensordot(np.ones((2, 3, 5)), np.ones((5, 4, 2)), axes=([0, 2], [2, 0])).shape
+        (3, 4)
     """
     return products.tensordot(
         x1,
@@ -82,6 +124,14 @@ def tensordot(
 
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """Cross products of vectors of three components along an axis.
+
+    Args:
+        x1: array of vectors.
+        x2: array of vectors; the other axes broadcast.
+        axis: axis of the components.
+
+    Returns:
+        Array of the broadcast shape: vectors at right angles to both. Linear in both operands.
 
     Raises:
         ShapeError: other numbers of components.
@@ -107,15 +157,23 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
 
 
 def outer(x1: Any, x2: Any, /) -> Any:
-    """All products of elements of two vectors.
+    """All products of elements of two vectors: ``out[i, j] = x1[i] * x2[j]``.
+
+    Args:
+        x1: vector (m,).
+        x2: vector (n,).
+
+    Returns:
+        (m, n) of the promoted dtype. Linear in both operands.
 
     Raises:
-        ShapeError: not vectors.
+        ShapeError: not vectors; `numpy.outer` flattens others.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.linalg.outer(np.ones(2), np.ones(3)).shape
-        (2, 3)
+        >>> print(np.linalg.outer(np.array([1, 2]), np.array([3, 4, 5])))
+        [[ 3  4  5]
+         [ 6  8 10]]
     """
     x, y = as_value(x1, "outer", "x1"), as_value(x2, "outer", "x2")
     if type_of(x).ndim != 1 or type_of(y).ndim != 1:
@@ -133,10 +191,23 @@ def outer(x1: Any, x2: Any, /) -> Any:
 def diagonal(x: Any, /, *, offset: int = 0) -> Any:
     """Diagonals of the matrices in the last two axes.
 
+    Args:
+        x: (..., m, n).
+        offset: which diagonal: 0 the main one, positive ones above it, negative ones below.
+
+    Returns:
+        (..., k), where k is the length of the diagonal; 0 outside the matrix.
+
+    Raises:
+        ShapeError: fewer than two axes.
+
+    Differences from NumPy's `numpy.diagonal`: the last two axes, not the first two.
+
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.linalg.diagonal(np.eye(2)))
-        [1. 1.]
+        >>> a = np.array([[1, 2], [3, 4]])
+        >>> print(np.linalg.diagonal(a), np.linalg.diagonal(a, offset=1))
+        [1 4] [2]
     """
     return diagonals.diagonal(x, offset, -2, -1)
 
@@ -144,10 +215,22 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Any:
 def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
     """Sums of the diagonals of the matrices in the last two axes.
 
+    Args:
+        x: (..., m, n).
+        offset: which diagonal: 0 the main one, positive ones above it, negative ones below.
+        dtype: dtype to sum in and to return; by default that of `x`, the default integer for
+            smaller ones.
+
+    Returns:
+        (...). Linear.
+
+    Raises:
+        ShapeError: fewer than two axes.
+
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.linalg.trace(np.eye(2)))
-        2.0
+        >>> print(np.linalg.trace(np.array([[1, 2], [3, 4]])))
+        5
     """
     return diagonals.trace(x, offset, -2, -1, dtype)
 
@@ -176,7 +259,11 @@ def multi_dot(arrays: Any, *, out: None = None, precision: Any = None) -> Any:
     Args:
         arrays: at least two matrices; the first and the last may be vectors.
         out: must be None.
-        precision: as in `numpy.matmul`.
+        precision: how exact the multiplications must be where hardware offers several ways.
+
+    Returns:
+        (m, n) for a first matrix with m rows and a last one with n columns; vectors leave their
+        axis out. Linear in every factor.
 
     Raises:
         ValueArgumentError: fewer than two.  ShapeError: other ranks, or sizes that do not agree.
@@ -221,11 +308,16 @@ def matrix_power(a: Any, n: int) -> Any:
     """Product of `n` copies of each square matrix, by repeated squaring.
 
     Args:
-        a: array of square matrices.
-        n: int; 0 gives identity matrices, negative numbers powers of the inverse (floats).
+        a: (..., m, m).
+        n: int, known while tracing; 0 gives identity matrices, negative numbers powers of the
+            inverse.
+
+    Returns:
+        (..., m, m) of the dtype of `a`; floats for negative `n`, with inf or nan where a matrix is
+        singular.
 
     Raises:
-        ShapeError: not square.
+        LinAlgError: not square.  ArgumentError: `n` is no int.
 
     Example:
         >>> import numlift.numpy as np
