@@ -34,18 +34,26 @@ def _spacing(function: str, n: int, d: Any, dtype: Any) -> tuple[int, Any, Any]:
 
 
 def fftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: Any = None) -> Any:
-    """Frequencies of the coefficients of `fft`: 0, 1, ... , -2, -1, each over ``n d``.
+    """Frequencies of the coefficients of `fft`: ``0, 1, ..., -2, -1``, each over ``n d``.
 
     Args:
-        n: number of samples.
-        d: spacing of the samples; may be traced.
+        n: number of samples, a positive int.
+        d: spacing of the samples, a number; may be traced.
+        device: device or `Sharding` to put the result on.
         dtype: dtype of the result; None is the default float.
-        device: device or sharding to put the result on.
+
+    Returns:
+        Array (n,), in cycles per unit of `d`. Differentiable in `d`.
+
+    Raises:
+        ZeroDivisionError: `n` is 0.  ValueArgumentError: it is negative or no integer.
+
+    Differences from JAX: `n` must be positive.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.fft.fftfreq(4))
-        [ 0.    0.25 -0.5  -0.25]
+        >>> print(np.fft.fftfreq(4, 0.5), np.fft.fftfreq(5))
+        [ 0.   0.5 -1.  -0.5] [ 0.   0.2  0.4 -0.4 -0.2]
     """
     n, width, kind = _spacing("fftfreq", n, d, dtype)
     whole = np.roll(np.arange(-(n // 2), n - n // 2), -(n // 2)).astype(kind)
@@ -53,31 +61,48 @@ def fftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: Any = None) -> A
 
 
 def rfftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: Any = None) -> Any:
-    """Frequencies of the coefficients of `rfft`: 0, 1, ..., n // 2, each over ``n d``.
+    """Frequencies of the coefficients of `rfft`: ``0, 1, ..., n // 2``, each over ``n d``.
 
     Args:
-        n, d, dtype, device: as in `fftfreq`.
+        n: number of samples, a positive int.
+        d: spacing of the samples, a number; may be traced.
+        device: device or `Sharding` to put the result on.
+        dtype: dtype of the result; None is the default float.
+
+    Returns:
+        Array ``(n // 2 + 1,)``, in cycles per unit of `d`. Differentiable in `d`.
+
+    Raises:
+        ZeroDivisionError: `n` is 0.  ValueArgumentError: it is negative or no integer.
+
+    Differences from JAX: `n` must be positive.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.fft.rfftfreq(4))
-        [0.   0.25 0.5 ]
+        >>> print(np.fft.rfftfreq(4), np.fft.rfftfreq(5))
+        [0.   0.25 0.5 ] [0.  0.2 0.4]
     """
     n, width, kind = _spacing("rfftfreq", n, d, dtype)
     return placed(apply(div, np.arange(n // 2 + 1).astype(kind), width), device, None)
 
 
 def fftshift(x: Any, axes: Any = None) -> Any:
-    """The zero frequency moved to the middle of axes.
+    """The zero frequency moved from the front to the middle of axes: a roll by half their size.
 
     Args:
         x: array.
         axes: int or ints; None is all.
 
+    Returns:
+        Array of the shape and dtype of `x`. Linear: a permutation.
+
+    Raises:
+        AxisError: no such axis.
+
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.fft.fftshift(np.arange(5)))
-        [3 4 0 1 2]
+        >>> print(np.fft.fftshift(np.fft.fftfreq(5)))
+        [-0.4 -0.2  0.   0.2  0.4]
     """
     x = as_value(x, "fftshift", "x")
     shape = type_of(x).shape
@@ -86,12 +111,22 @@ def fftshift(x: Any, axes: Any = None) -> Any:
 
 
 def ifftshift(x: Any, axes: Any = None) -> Any:
-    """The reverse of `fftshift`.
+    """The reverse of `fftshift`, from which it differs along axes of odd size.
+
+    Args:
+        x: array.
+        axes: int or ints; None is all.
+
+    Returns:
+        Array of the shape and dtype of `x`. Linear: a permutation.
+
+    Raises:
+        AxisError: no such axis.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.fft.ifftshift(np.fft.fftshift(np.arange(5))))
-        [0 1 2 3 4]
+        >>> print(np.fft.fftshift(np.arange(5)), np.fft.ifftshift(np.fft.fftshift(np.arange(5))))
+        [3 4 0 1 2] [0 1 2 3 4]
     """
     x = as_value(x, "ifftshift", "x")
     shape = type_of(x).shape
