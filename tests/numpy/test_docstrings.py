@@ -22,19 +22,12 @@ numpy.allclose numpy.amax numpy.amin numpy.append numpy.apply_over_axes numpy.ar
 numpy.argsort numpy.around numpy.array_equal numpy.array_equiv numpy.array_split numpy.bincount
 numpy.ceil numpy.clip numpy.compress numpy.convolve numpy.correlate numpy.cov numpy.delete
 numpy.divide numpy.divmod numpy.dsplit numpy.ediff1d numpy.einsum_path numpy.extract numpy.fix
-numpy.flatnonzero numpy.flip numpy.fliplr numpy.flipud numpy.float_power numpy.floor
-numpy.floor_divide numpy.fmod numpy.frompyfunc numpy.gcd numpy.hsplit numpy.intersect1d
-numpy.isclose numpy.isin numpy.lcm numpy.lexsort numpy.max numpy.median numpy.min numpy.mod
-numpy.multiply numpy.nan_to_num numpy.nanmedian numpy.nanpercentile numpy.nanquantile
-numpy.nonzero numpy.percentile numpy.piecewise numpy.place numpy.polyadd numpy.polyder
-numpy.polyint numpy.polymul numpy.polysub numpy.pow numpy.power numpy.remainder numpy.resize
-numpy.rint numpy.rot90 numpy.round numpy.select numpy.setdiff1d numpy.setxor1d numpy.sort
-numpy.sort_complex numpy.subtract numpy.trace numpy.trim_zeros numpy.true_divide numpy.trunc
-numpy.union1d numpy.unique_all numpy.unique_counts numpy.unique_inverse numpy.unique_values
-numpy.unpackbits numpy.vecdot numpy.vsplit numpy.fft.fft numpy.fft.fft2 numpy.fft.fftfreq
-numpy.fft.fftn numpy.fft.fftshift numpy.fft.hfft numpy.fft.ifft numpy.fft.ifft2 numpy.fft.ifftn
-numpy.fft.ifftshift numpy.fft.ihfft numpy.fft.irfft numpy.fft.irfft2 numpy.fft.irfftn
-numpy.fft.rfft numpy.fft.rfft2 numpy.fft.rfftfreq numpy.fft.rfftn
+numpy.flatnonzero numpy.float_power numpy.floor numpy.floor_divide numpy.fmod numpy.frompyfunc
+numpy.gcd numpy.hsplit numpy.intersect1d numpy.isclose numpy.lcm numpy.lexsort numpy.max
+numpy.min numpy.mod numpy.multiply numpy.nan_to_num numpy.nonzero numpy.piecewise numpy.place
+numpy.pow numpy.power numpy.remainder numpy.rint numpy.round numpy.select numpy.sort
+numpy.sort_complex numpy.subtract numpy.trace numpy.true_divide numpy.trunc numpy.unpackbits
+numpy.vecdot numpy.vsplit
 """
 PENDING = frozenset(_PENDING.split())
 

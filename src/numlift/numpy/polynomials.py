@@ -84,7 +84,17 @@ def _same_length(function: str, a1: Any, a2: Any) -> list[Any]:
 
 @library(arrays=2)
 def polyadd(a1: Any, a2: Any) -> Any:
-    """Sum of two polynomials.
+    """Sum of two polynomials: their coefficients are added, lined up at the constant.
+
+    Args:
+        a1: vector of coefficients, the highest power first; a number is a constant.
+        a2: vector of coefficients, the highest power first; a number is a constant.
+
+    Returns:
+        Vector as long as the longer one, of the promoted dtype. Leading zeros stay.
+
+    Raises:
+        ShapeError: more than one axis.
 
     Example:
         >>> import numlift.numpy as np
@@ -96,7 +106,17 @@ def polyadd(a1: Any, a2: Any) -> Any:
 
 @library(arrays=2)
 def polysub(a1: Any, a2: Any) -> Any:
-    """Difference of two polynomials.
+    """Difference of two polynomials: ``a1 - a2``, lined up at the constant.
+
+    Args:
+        a1: vector of coefficients, the highest power first; a number is a constant.
+        a2: vector of coefficients, the highest power first; a number is a constant.
+
+    Returns:
+        Vector as long as the longer one, of the promoted dtype. Leading zeros stay.
+
+    Raises:
+        ShapeError: more than one axis.
 
     Example:
         >>> import numlift.numpy as np
@@ -115,12 +135,21 @@ def _trimmed(function: str, x: Any, argument: str) -> Any:
 
 
 def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Any:
-    """Product of two polynomials.
+    """Product of two polynomials: the convolution of their coefficients.
 
     Args:
-        a1, a2: coefficients; integers become floats.
-        trim_leading_zeros: drop the leading zeros of the operands first, as NumPy does; not under
-            jit.
+        a1: vector of n coefficients, the highest power first; integers become floats.
+        a2: vector of m coefficients, the highest power first; integers become floats.
+        trim_leading_zeros: drop the leading zeros of the operands first; not under jit.
+
+    Returns:
+        Vector of n + m - 1 coefficients of the promoted inexact dtype.
+
+    Raises:
+        ShapeError: more than one axis.
+        ConcretizationTypeError: traced, and trim_leading_zeros.
+
+    Differences from NumPy: the result is inexact, and leading zeros stay by default.
 
     Example:
         >>> import numlift.numpy as np
@@ -176,11 +205,19 @@ def _polydiv(u: Any, v: Any) -> tuple[Any, Any]:
 
 @library()
 def polyder(p: Any, m: int = 1) -> Any:
-    """Derivative of a polynomial, taken `m` times.
+    """Derivative of a polynomial, taken `m` times: ``n p[0] x**(n - 1) + ...``.
 
     Args:
-        p: coefficients; integers become floats.
-        m: how many times; not negative.
+        p: vector of n + 1 coefficients, the highest power first; integers become floats.
+        m: int, how many times; not negative.
+
+    Returns:
+        Vector of n + 1 - m coefficients; empty if nothing is left.
+
+    Raises:
+        ValueArgumentError: `m` is negative.  ShapeError: more than one axis.
+
+    Differences from NumPy: the result is inexact.
 
     Example:
         >>> import numlift.numpy as np
@@ -202,15 +239,19 @@ def polyder(p: Any, m: int = 1) -> Any:
 
 @library()
 def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
-    """Integral of a polynomial, taken `m` times.
+    """Integral of a polynomial, taken `m` times: ``p[0] x**(n + 1) / (n + 1) + ... + k``.
 
     Args:
-        p: coefficients; integers become floats.
-        m: how many times; not negative.
-        k: constants of integration: one, or one for each time; None is zero.
+        p: vector of n + 1 coefficients, the highest power first; integers become floats.
+        m: int, how many times; not negative.
+        k: constants of integration: a number, or a vector of one for each time; None is zero.
+
+    Returns:
+        Vector of n + 1 + m coefficients.
 
     Raises:
         ValueArgumentError: `m` is negative, or a wrong number of constants.
+        ShapeError: more than one axis.
 
     Example:
         >>> import numlift.numpy as np

@@ -288,16 +288,32 @@ def percentile(
     *,
     weights: Any = None,
 ) -> Any:
-    """Percentiles over axes: `quantile` with `q` in [0, 100].
+    """Percentiles over axes: the value below which `q` percent of the elements lie.
 
     Args:
-        a, axis, out, overwrite_input, method, keepdims, weights: as in `quantile`.
-        q: percentages in [0, 100].
+        a: real array; integers become float32 (float64 with x64 on).
+        q: percentages in [0, 100], a number or an array of any shape.
+        axis: int or ints; None is all axes.
+        out: must be None: arrays are immutable.
+        overwrite_input: accepted for compatibility: nothing is overwritten.
+        method: how to choose between elements; one of NumPy's thirteen, as in `quantile`.
+        keepdims: keep the reduced axes, with size 1.
+        weights: real array of the shape of `a` or the sizes of `axis`; for method ``inverted_cdf``.
+
+    Returns:
+        Array of the shape of `q`, followed by the axes that stay. NaN where an element is NaN.
+        Derivative: goes to the one or two elements that the result is made of.
+
+    Raises:
+        ValueArgumentError: a known `q` is outside of [0, 100], or the method is unknown.
+        DTypeError: complex numbers.
+
+    Differences from JAX: all of NumPy's methods; a known `q` outside of the range is an error.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.percentile(np.asarray([1.0, 2.0, 3.0]), 50))
-        2.0
+        >>> print(np.percentile(np.asarray([1.0, 2.0, 3.0, 4.0]), np.asarray([25, 50, 100])))
+        [1.75 2.5  4.  ]
     """
     return _quantile("percentile", a, q, axis, out, method, keepdims, weights, scale=100.0)
 
@@ -317,12 +333,29 @@ def nanquantile(
     """Quantiles over axes of the elements that are not NaN; NaN if all are.
 
     Args:
-        a, q, axis, out, overwrite_input, method, keepdims, weights: as in `quantile`.
+        a: real array; integers become float32 (float64 with x64 on).
+        q: fractions in [0, 1], a number or an array of any shape.
+        axis: int or ints; None is all axes.
+        out: must be None: arrays are immutable.
+        overwrite_input: accepted for compatibility: nothing is overwritten.
+        method: how to choose between elements; one of NumPy's thirteen, as in `quantile`.
+        keepdims: keep the reduced axes, with size 1.
+        weights: real array of the shape of `a` or the sizes of `axis`; for method ``inverted_cdf``.
+
+    Returns:
+        Array of the shape of `q`, followed by the axes that stay. Derivative: goes to the one or
+        two elements that the result is made of.
+
+    Raises:
+        ValueArgumentError: a known `q` is outside of [0, 1], or the method is unknown.
+        DTypeError: complex numbers.
+
+    Differences from NumPy: no warning where all elements are NaN.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.nanquantile(np.asarray([1.0, np.nan, 3.0]), 0.5))
-        2.0
+        >>> print(np.nanquantile(np.asarray([1.0, np.nan, 3.0]), 0.25))
+        1.5
     """
     return _quantile("nanquantile", a, q, axis, out, method, keepdims, weights, True)
 
@@ -342,12 +375,29 @@ def nanpercentile(
     """Percentiles over axes of the elements that are not NaN; NaN if all are.
 
     Args:
-        a, q, axis, out, overwrite_input, method, keepdims, weights: as in `percentile`.
+        a: real array; integers become float32 (float64 with x64 on).
+        q: percentages in [0, 100], a number or an array of any shape.
+        axis: int or ints; None is all axes.
+        out: must be None: arrays are immutable.
+        overwrite_input: accepted for compatibility: nothing is overwritten.
+        method: how to choose between elements; one of NumPy's thirteen, as in `quantile`.
+        keepdims: keep the reduced axes, with size 1.
+        weights: real array of the shape of `a` or the sizes of `axis`; for method ``inverted_cdf``.
+
+    Returns:
+        Array of the shape of `q`, followed by the axes that stay. Derivative: goes to the one or
+        two elements that the result is made of.
+
+    Raises:
+        ValueArgumentError: a known `q` is outside of [0, 100], or the method is unknown.
+        DTypeError: complex numbers.
+
+    Differences from NumPy: no warning where all elements are NaN.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.nanpercentile(np.asarray([1.0, np.nan, 3.0]), 50))
-        2.0
+        >>> print(np.nanpercentile(np.asarray([1.0, np.nan, 3.0]), 25))
+        1.5
     """
     return _quantile("nanpercentile", a, q, axis, out, method, keepdims, weights, True, 100.0)
 
@@ -363,12 +413,25 @@ def median(
     """Median over axes: the middle element, or the mean of the two in the middle.
 
     Args:
-        a, axis, out, overwrite_input, keepdims: as in `quantile`.
+        a: real array; integers become float32 (float64 with x64 on).
+        axis: int or ints; None is all axes.
+        out: must be None: arrays are immutable.
+        overwrite_input: accepted for compatibility: nothing is overwritten.
+        keepdims: keep the reduced axes, with size 1.
+
+    Returns:
+        Array of the axes that stay; NaN where an element is NaN, and for no elements. Derivative: 1
+        for the middle element of a stable sort, or 1/2 for each of two.
+
+    Raises:
+        DTypeError: complex numbers.  AxisError: an axis is out of range.
 
     Example:
+        >>> import numlift as nl
         >>> import numlift.numpy as np
-        >>> print(np.median(np.asarray([3.0, 1.0, 2.0])))
-        2.0
+        >>> x = np.asarray([3.0, 1.0, 2.0, 9.0])
+        >>> print(np.median(x), nl.grad(np.median)(x))
+        2.5 [0.5 0.  0.5 0. ]
     """
     return _quantile("median", a, 0.5, axis, out, "midpoint", keepdims, None)
 
@@ -384,12 +447,24 @@ def nanmedian(
     """Median over axes of the elements that are not NaN; NaN if all are.
 
     Args:
-        a, axis, out, overwrite_input, keepdims: as in `quantile`.
+        a: real array; integers become float32 (float64 with x64 on).
+        axis: int or ints; None is all axes.
+        out: must be None: arrays are immutable.
+        overwrite_input: accepted for compatibility: nothing is overwritten.
+        keepdims: keep the reduced axes, with size 1.
+
+    Returns:
+        Array of the axes that stay. Derivative: 1 for the middle element, or 1/2 for each of two.
+
+    Raises:
+        DTypeError: complex numbers.  AxisError: an axis is out of range.
+
+    Differences from NumPy: no warning where all elements are NaN.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.nanmedian(np.asarray([3.0, np.nan, 1.0])))
-        2.0
+        >>> print(np.nanmedian(np.asarray([[3.0, np.nan, 1.0], [2.0, 9.0, 4.0]]), axis=1))
+        [2. 4.]
     """
     return _quantile("nanmedian", a, 0.5, axis, out, "midpoint", keepdims, None, True)
 

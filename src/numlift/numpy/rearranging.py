@@ -38,16 +38,23 @@ _INT = np.dtype(np.int32)
 
 
 def flip(m: Any, axis: Any = None) -> Any:
-    """Elements in reverse order along axes.
+    """Elements in reverse order along axes: ``out[i] = m[n - 1 - i]``.
 
     Args:
-        m: array.
+        m: array of any shape and dtype.
         axis: int or ints; None is all axes.
+
+    Returns:
+        Array of the shape and dtype of `m`. The derivative is reversed too.
+
+    Raises:
+        AxisError: an axis is out of range.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.flip(np.arange(3)))
-        [2 1 0]
+        >>> print(np.flip(np.array([[1, 2], [3, 4]])))
+        [[4 3]
+         [2 1]]
     """
     x = as_value(m, "flip", "m")
     return apply(Rev.of(check_axes("flip", axis, type_of(x).ndim)), x)
@@ -55,6 +62,12 @@ def flip(m: Any, axis: Any = None) -> Any:
 
 def fliplr(m: Any) -> Any:
     """Columns (axis 1) in reverse order.
+
+    Args:
+        m: array with at least two axes, any dtype.
+
+    Returns:
+        Array of the shape and dtype of `m`. The derivative is reversed too.
 
     Raises:
         ShapeError: fewer than two axes.
@@ -70,6 +83,12 @@ def fliplr(m: Any) -> Any:
 
 def flipud(m: Any) -> Any:
     """Rows (axis 0) in reverse order.
+
+    Args:
+        m: array with at least one axis, any dtype.
+
+    Returns:
+        Array of the shape and dtype of `m`. The derivative is reversed too.
 
     Raises:
         ShapeError: rank 0.
@@ -96,8 +115,16 @@ def _flip_axis(m: Any, axis: int, function: str) -> Any:
 def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
     """Array turned by 90 degrees, `k` times, from the first axis of `axes` towards the second.
 
+    Args:
+        m: array with at least two axes, any dtype.
+        k: int, how often; negative numbers turn the other way.
+        axes: two ints, the plane to turn in.
+
+    Returns:
+        Array of the same elements; the sizes of the two axes change places if k is odd.
+
     Raises:
-        ValueArgumentError: not two different axes.
+        ValueArgumentError: not two different axes.  AxisError: an axis is out of range.
 
     Example:
         >>> import numlift.numpy as np
@@ -385,7 +412,16 @@ def _repeat_traced(x: Any, repeats: Any, axis: int, size: int) -> Any:
 
 
 def resize(a: Any, new_shape: Any) -> Any:
-    """Elements of `a`, again and again, until `new_shape` is full.
+    """Elements of `a` in row-major order, again and again, until `new_shape` is full.
+
+    Unlike `reshape`, the number of elements may change.
+
+    Args:
+        a: array of any shape and dtype.
+        new_shape: int or ints.
+
+    Returns:
+        Array of that shape; zeros if `a` is empty. The derivative is summed over the repetitions.
 
     Raises:
         ValueArgumentError: a negative size.
@@ -416,15 +452,18 @@ def _resize(a: Any, shape: tuple[int, ...]) -> Any:
 
 
 def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
-    """`filt` without the zeros at its ends.
+    """The elements of `filt` without the zeros at its ends.
 
     Args:
-        filt: array, not traced: the shape of the result depends on its values.
+        filt: array of any shape, not traced: the shape of the result depends on its values.
         trim: "f" trims the front, "b" the back, "fb" both.
-        axis: int or ints, the axes to trim; None trims all of them.
+        axis: int or ints, the axes to trim; None is all axes.
+
+    Returns:
+        Part of `filt`: the smallest block that holds all elements that are not zero (for "fb").
 
     Raises:
-        ConcretizationTypeError: `filt` is traced by jit or vmap.
+        ConcretizationTypeError: `filt` is traced by jit or vmap.  ValueArgumentError: unknown trim.
 
     Example:
         >>> import numlift.numpy as np

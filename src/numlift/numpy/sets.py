@@ -188,43 +188,93 @@ class UniqueInverse(NamedTuple):
 
 
 def unique_all(x: Any, *, size: int | None = None, fill_value: Any = None) -> UniqueAll:
-    """Elements, where they occur first, the inverse and counts; NaNs are all different.
+    """The different elements in ascending order, their first places, the inverse, and the counts.
+
+    Args:
+        x: array of any shape and dtype, flattened; each NaN is an element of its own.
+        size: int, how many to return; needed under jit. Too few are padded.
+        fill_value: number that pads the values; None is the least element.
+
+    Returns:
+        Named tuple: `values`; `indices`, the first position of each value in the flattened x;
+        `inverse_indices` of the shape of x, with ``values[inverse_indices] == x``; `counts`. All
+        but `values` are int32 (int64 with x64 on).
+
+    Raises:
+        ConcretizationTypeError: traced, and no size.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.unique_all(np.asarray([3, 1, 3])).counts)
-        [1 2]
+        >>> found = np.unique_all(np.asarray([3, 1, 3]))
+        >>> print(found.values, found.indices, found.inverse_indices, found.counts)
+        [1 3] [1 0] [1 0 1] [1 2]
     """
     found = unique(x, True, True, True, equal_nan=False, size=size, fill_value=fill_value)
     return UniqueAll(*found)
 
 
 def unique_counts(x: Any, *, size: int | None = None, fill_value: Any = None) -> UniqueCounts:
-    """Elements and how often they occur; NaNs are all different.
+    """The different elements in ascending order, and how often each occurs.
+
+    Args:
+        x: array of any shape and dtype, flattened; each NaN is an element of its own.
+        size: int, how many to return; needed under jit. Too few are padded, with counts of 0.
+        fill_value: number that pads the values; None is the least element.
+
+    Returns:
+        Named tuple of vectors: `values`, and `counts` in int32 (int64 with x64 on).
+
+    Raises:
+        ConcretizationTypeError: traced, and no size.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.unique_counts(np.asarray([3, 1, 3])).values)
-        [1 3]
+        >>> found = np.unique_counts(np.asarray([3, 1, 3]), size=3, fill_value=0)
+        >>> print(found.values, found.counts)
+        [1 3 0] [1 2 0]
     """
     found = unique(x, return_counts=True, equal_nan=False, size=size, fill_value=fill_value)
     return UniqueCounts(*found)
 
 
 def unique_inverse(x: Any, *, size: int | None = None, fill_value: Any = None) -> UniqueInverse:
-    """Elements and the indices that rebuild `x` from them; NaNs are all different.
+    """The different elements in ascending order, and the indices that rebuild the array from them.
+
+    Args:
+        x: array of any shape and dtype, flattened; each NaN is an element of its own.
+        size: int, how many to return; needed under jit. Too few are padded.
+        fill_value: number that pads the values; None is the least element.
+
+    Returns:
+        Named tuple: the vector `values`, and `inverse_indices` of the shape of x in int32 (int64
+        with x64 on), with ``values[inverse_indices] == x``.
+
+    Raises:
+        ConcretizationTypeError: traced, and no size.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.unique_inverse(np.asarray([3, 1, 3])).inverse_indices)
-        [1 0 1]
+        >>> found = np.unique_inverse(np.asarray([30, 10, 30]))
+        >>> print(found.values, found.inverse_indices)
+        [10 30] [1 0 1]
     """
     found = unique(x, return_inverse=True, equal_nan=False, size=size, fill_value=fill_value)
     return UniqueInverse(*found)
 
 
 def unique_values(x: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
-    """The different elements; NaNs are all different.
+    """The different elements in ascending order.
+
+    Args:
+        x: array of any shape and dtype, flattened; each NaN is an element of its own.
+        size: int, how many to return; needed under jit. Too few are padded.
+        fill_value: number that pads the values; None is the least element.
+
+    Returns:
+        Vector of the dtype of x.
+
+    Raises:
+        ConcretizationTypeError: traced, and no size.
 
     Example:
         >>> import numlift.numpy as np
@@ -242,11 +292,19 @@ def _vectors(function: str, *arrays: Any) -> list[Any]:
 
 
 def union1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
-    """The different elements of both arrays, in ascending order.
+    """The different elements of both arrays together, in ascending order.
 
     Args:
-        ar1, ar2: arrays, flattened.
-        size, fill_value: as in `unique`.
+        ar1: array of any shape, flattened.
+        ar2: array of any shape, flattened.
+        size: int, how many to return; needed under jit. Too few are padded.
+        fill_value: number that pads the result; None is the least element.
+
+    Returns:
+        Vector of the promoted dtype.
+
+    Raises:
+        ConcretizationTypeError: traced, and no size.
 
     Example:
         >>> import numlift.numpy as np
@@ -291,15 +349,19 @@ def intersect1d(
     size: int | None = None,
     fill_value: Any = None,
 ) -> Any:
-    """Elements that both arrays have, in ascending order.
+    """The different elements that both arrays have, in ascending order.
 
-    Args:
-        ar1, ar2: arrays, flattened.
-        assume_unique: accepted for compatibility; it changes nothing for unique elements.
-        return_indices: also return where each element occurs first in both arrays.
-        size: how many to return; needed under jit.
-        fill_value: what pads the elements; default: the first of them. Indices are padded with
-            the sizes of the arrays.
+    Args: ar1: array of any shape, flattened. ar2: array of any shape, flattened. assume_unique: no
+        array holds an element twice, which saves work outside of jit. return_indices: also return
+        where each element occurs first in both arrays. size: int, how many to return; needed under
+        jit. Too few are padded. fill_value: number that pads the elements; None is the first of
+        them. Indices are padded with the sizes of the arrays.
+
+    Returns:
+        Vector of the promoted dtype, or a tuple of it and two int32 vectors (int64 with x64 on).
+
+    Raises:
+        ConcretizationTypeError: traced, and no size.
 
     Example:
         >>> import numlift.numpy as np
@@ -344,18 +406,27 @@ def setdiff1d(
     size: int | None = None,
     fill_value: Any = None,
 ) -> Any:
-    """Elements of the first array that the second does not have, in ascending order.
+    """The different elements of the first array that the second does not have, in ascending order.
 
     Args:
-        ar1, ar2: arrays, flattened.
+        ar1: array of any shape, flattened.
+        ar2: array of any shape, flattened.
         assume_unique: keep order and repeated elements of `ar1`.
-        size: how many to return; needed under jit.
-        fill_value: what pads the result; default 0.
+        size: int, how many to return; needed under jit. Too few are padded.
+        fill_value: number that pads the result; None is 0.
+
+    Returns:
+        Vector of the promoted dtype.
+
+    Raises:
+        ConcretizationTypeError: traced, and no size.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.setdiff1d(np.asarray([3, 1, 2]), np.asarray([1])))
+        >>> print(np.setdiff1d(np.asarray([3, 1, 3, 2]), np.asarray([1])))
         [2 3]
+        >>> print(np.setdiff1d(np.asarray([3, 1, 3, 2]), np.asarray([1]), assume_unique=True))
+        [3 3 2]
     """
     x, y = _vectors("setdiff1d", ar1, ar2)
     if size is None:
@@ -386,13 +457,20 @@ def setxor1d(
     size: int | None = None,
     fill_value: Any = None,
 ) -> Any:
-    """Elements that only one of the arrays has, in ascending order.
+    """The different elements that only one of the arrays has, in ascending order.
 
     Args:
-        ar1, ar2: arrays, flattened.
-        assume_unique: both arrays hold no element twice.
-        size: how many to return; needed under jit.
-        fill_value: what pads the result; default: the first element.
+        ar1: array of any shape, flattened.
+        ar2: array of any shape, flattened.
+        assume_unique: no array holds an element twice.
+        size: int, how many to return; needed under jit. Too few are padded.
+        fill_value: number that pads the result; None is its first element.
+
+    Returns:
+        Vector of the promoted dtype.
+
+    Raises:
+        ConcretizationTypeError: traced, and no size.
 
     Example:
         >>> import numlift.numpy as np
@@ -431,17 +509,24 @@ def isin(
     """Whether each element occurs in another array; NaN equals nothing.
 
     Args:
-        element: array.
-        test_elements: array, flattened.
+        element: array of any shape and dtype.
+        test_elements: array of any shape, flattened.
         assume_unique: accepted for compatibility.
         invert: return the opposite.
         kind: accepted: None, "sort" or "table"; all give the same.
         method: accepted for compatibility: "auto", "compare_all", "binary_search" or "sort".
 
+    Returns:
+        Array of bools of the shape of `element`.
+
+    Raises:
+        ValueArgumentError: unknown kind or method.
+
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.isin(np.asarray([1, 2, 3]), np.asarray([3, 1])))
-        [ True False  True]
+        >>> print(np.isin(np.asarray([[1, 2], [3, 4]]), np.asarray([3, 1])))
+        [[ True False]
+         [ True False]]
     """
     check_method("isin", method, _IN_METHODS)
     if kind not in (None, "sort", "table"):
