@@ -1,22 +1,8 @@
 """Discrete Fourier transforms, as `numpy.fft`."""
 
 from .frequencies import fftfreq, fftshift, ifftshift, rfftfreq
-from .transforms import (
-    fft,
-    fft2,
-    fftn,
-    hfft,
-    ifft,
-    ifft2,
-    ifftn,
-    ihfft,
-    irfft,
-    irfft2,
-    irfftn,
-    rfft,
-    rfft2,
-    rfftn,
-)
+from .several_axes import fft2, fftn, ifft2, ifftn, irfft2, irfftn, rfft2, rfftn
+from .transforms import fft, hfft, ifft, ihfft, irfft, rfft
 
 __all__ = [
     "fft",

@@ -1,4 +1,4 @@
-"""The transforms of `numpy.fft`."""
+"""The transforms of `numpy.fft` over one axis."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from ...ops.shape import Pad
 from ...structural.arith import conjugated, convert, mul
 from ..elementwise import no_out
 from ..manipulation import moveaxis
-from ..pieces import part, static_shape
-from ..util import as_value, check_axes, check_axis
+from ..pieces import part
+from ..util import as_value, check_axis
 
 FFT, IFFT, RFFT, IRFFT = FftType.FFT, FftType.IFFT, FftType.RFFT, FftType.IRFFT
 _OTHER = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
 
 
-def _operand(function: str, a: Any, kind: FftType) -> Any:
+def operand(function: str, a: Any, kind: FftType) -> Any:
     x = as_value(a, function)
     t = type_of(x)
     if t.kind == "c":
@@ -69,7 +69,7 @@ def _scale(function: str, norm: str | None, kind: FftType, count: int) -> float:
     return 1.0
 
 
-def _transform(
+def transform(
     function: str, x: Any, kind: FftType, lengths: tuple[int, ...], axes: tuple[int, ...], norm: Any
 ) -> Any:
     """The transform over distinct axes; `lengths` are those of the real side."""
@@ -102,37 +102,12 @@ def _transform(
 
 
 def _one(function: str, a: Any, kind: FftType, n: int | None, axis: int, norm: Any) -> Any:
-    x = _operand(function, a, kind)
+    x = operand(function, a, kind)
     axis = check_axis(function, axis, type_of(x).ndim)
     size = type_of(x).shape[axis]
     if n is None:
         n = 2 * (size - 1) if kind is IRFFT else size
-    return _transform(function, x, kind, (as_size(n),), (axis,), norm)
-
-
-def _many(function: str, a: Any, kind: FftType, s: Any, axes: Any, norm: Any) -> Any:
-    x = _operand(function, a, kind)
-    shape = type_of(x).shape
-    if s is not None:
-        s = static_shape(function, s, "s")
-    if axes is None:
-        axes = range(len(shape)) if s is None else range(len(shape) - len(s), len(shape))
-    axes = static_shape(function, tuple(axes), "axes")
-    if s is None:
-        s = [shape[check_axis(function, i, len(shape))] for i in axes]
-        if kind is IRFFT and s:
-            s[-1] = 2 * (s[-1] - 1)
-    if len(s) != len(axes):
-        raise errors.ValueArgumentError(
-            errors.explain(function, "s and axes must be of equal length", {"s": s, "axes": axes})
-        )
-    found = tuple(check_axis(function, i, len(shape)) for i in axes)
-    lengths = tuple(shape[i] if n == -1 else n for i, n in zip(found, s, strict=True))
-    if not found:
-        if kind in (RFFT, IRFFT):
-            raise errors.ValueArgumentError(errors.explain(function, "at least one axis is needed"))
-        return x
-    return _transform(function, x, kind, lengths, check_axes(function, found, len(shape)), norm)
+    return transform(function, x, kind, (as_size(n),), (axis,), norm)
 
 
 @library()
@@ -142,22 +117,24 @@ def fft(
     """Discrete Fourier transform along an axis: ``X[k] = sum_j a[j] exp(-2 pi i j k / n)``.
 
     Args:
-        a: array.
-        n: length; `a` is cut or filled up with zeros. None is its size.
-        axis: the axis.
-        norm: where the factor 1/n goes: None or "backward" into `ifft`, "forward" into `fft`,
-            "ortho" 1/sqrt(n) into both.
+        a: array of numbers.
+        n: length along the axis: `a` is cut, or filled up with zeros; None is its size.
+        axis: axis to transform.
+        norm: where the factor 1/n goes: None or "backward" into the inverse, "forward" into the
+            transform, "ortho" 1/sqrt(n) into both.
+        out: must be None.
 
     Returns:
-        Complex array. Linear in `a`, so derivatives are transforms too.
+        Complex array of the shape of `a` with n along the axis: complex64, or complex128 for 64-bit
+        operands. Linear, so derivatives are transforms too.
 
     Raises:
-        ValueArgumentError: `n` is not positive, or unknown `norm`.
+        ValueArgumentError: a length is not positive, or unknown `norm`.  AxisError: no such axis.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.fft.fft(np.array([1.0, 0.0])))
-        [1.+0.j 1.+0.j]
+        >>> print(np.fft.fft(np.array([0.0, 1.0, 0.0, 0.0])))
+        [ 1.+0.j  0.-1.j -1.+0.j  0.+1.j]
     """
     no_out("fft.fft", out)
     return _one("fft", a, FFT, n, axis, norm)
@@ -170,12 +147,24 @@ def ifft(
     """Inverse of `fft`: ``x[j] = sum_k a[k] exp(2 pi i j k / n) / n``.
 
     Args:
-        a, n, axis, norm: as in `fft`.
+        a: array of coefficients.
+        n: length along the axis: `a` is cut, or filled up with zeros; None is its size.
+        axis: axis to transform.
+        norm: where the factor 1/n goes: None or "backward" into the inverse, "forward" into the
+            transform, "ortho" 1/sqrt(n) into both.
+        out: must be None.
+
+    Returns:
+        Complex array of the shape of `a` with n along the axis: complex64, or complex128 for 64-bit
+        operands. Linear.
+
+    Raises:
+        ValueArgumentError: a length is not positive, or unknown `norm`.  AxisError: no such axis.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.fft.ifft(np.array([1.0, 1.0])))
-        [1.+0.j 0.+0.j]
+        >>> print(np.fft.ifft(np.fft.fft(np.array([1.0, 2.0]))))
+        [1.+0.j 2.+0.j]
     """
     no_out("fft.ifft", out)
     return _one("ifft", a, IFFT, n, axis, norm)
@@ -187,17 +176,28 @@ def rfft(
 ) -> Any:
     """`fft` of real numbers, without the redundant half: ``n // 2 + 1`` coefficients.
 
+    The coefficients that are left out are the conjugates of those that are there.
+
     Args:
         a: array of real numbers.
-        n, axis, norm: as in `fft`.
+        n: length along the axis: `a` is cut, or filled up with zeros; None is its size.
+        axis: axis to transform.
+        norm: where the factor 1/n goes: None or "backward" into the inverse, "forward" into the
+            transform, "ortho" 1/sqrt(n) into both.
+        out: must be None.
+
+    Returns:
+        Complex array of the shape of `a` with ``n // 2 + 1`` along the axis: complex64, or
+        complex128 for 64-bit operands. Linear.
 
     Raises:
-        DTypeError: complex numbers.
+        DTypeError: `a` is complex.  ValueArgumentError: a length is not positive, or unknown
+        `norm`.  AxisError: no such axis.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.fft.rfft(np.ones(5)).shape
-        (3,)
+        >>> print(np.fft.rfft(np.array([0.0, 1.0, 0.0, 0.0])))
+        [ 1.+0.j  0.-1.j -1.+0.j]
     """
     no_out("fft.rfft", out)
     return _one("rfft", a, RFFT, n, axis, norm)
@@ -207,17 +207,32 @@ def rfft(
 def irfft(
     a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: None = None
 ) -> Any:
-    """Inverse of `rfft`: real numbers from a half spectrum.
+    """Inverse of `rfft`: real numbers from half a spectrum.
+
+    The length of the signal is not in the spectrum: give an odd one by `n`.
 
     Args:
-        a: array of coefficients.
-        n: length of the result; None is ``2 (m - 1)`` for m coefficients.
-        axis, norm: as in `fft`.
+        a: array of coefficients; the imaginary part of the first one (and of the last one if n is
+            even) is not read.
+        n: length of the result; None is ``2 (m - 1)`` for m coefficients. ``n // 2 + 1`` of them
+            are read: others are cut off, missing ones are zeros.
+        axis: axis to transform.
+        norm: where the factor 1/n goes: None or "backward" into the inverse, "forward" into the
+            transform, "ortho" 1/sqrt(n) into both.
+        out: must be None.
+
+    Returns:
+        Real array of the shape of `a` with n along the axis: float32, or float64 for 64-bit
+        operands. Linear.
+
+    Raises:
+        ValueArgumentError: a length is not positive, or unknown `norm`.  AxisError: no such axis.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.fft.irfft(np.fft.rfft(np.array([1.0, 2.0, 3.0])), 3))
-        [1. 2. 3.]
+        >>> spectrum = np.fft.rfft(np.array([1.0, 2.0, 3.0]))
+        >>> print(np.fft.irfft(spectrum, 3), np.fft.irfft(spectrum).shape)
+        [1. 2. 3.] (2,)
     """
     no_out("fft.irfft", out)
     return _one("irfft", a, IRFFT, n, axis, norm)
@@ -227,19 +242,30 @@ def irfft(
 def hfft(
     a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: None = None
 ) -> Any:
-    """`fft` of a signal that is real in frequency, given by its half: real numbers.
+    """`fft` of a signal whose transform is real: ``a[-j] = conj(a[j])``, given by its first half.
 
     Args:
-        a: half of a Hermitian-symmetric signal.
-        n: length of the result; None is ``2 (m - 1)``.
-        axis, norm: as in `fft`.
+        a: first half of the Hermitian-symmetric signal.
+        n: length of the result; None is ``2 (m - 1)`` for m elements. ``n // 2 + 1`` of them
+            are read: others are cut off, missing ones are zeros.
+        axis: axis to transform.
+        norm: where the factor 1/n goes: None or "backward" into the inverse, "forward" into the
+            transform, "ortho" 1/sqrt(n) into both.
+        out: must be None.
+
+    Returns:
+        Real array of the shape of `a` with n along the axis: float32, or float64 for 64-bit
+        operands. Linear.
+
+    Raises:
+        ValueArgumentError: a length is not positive, or unknown `norm`.  AxisError: no such axis.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.fft.hfft(np.array([1.0, 0.0, 0.0])))
-        [1. 1. 1. 1.]
+        >>> print(np.fft.hfft(np.array([1.0, 1j, 0.0])))
+        [ 1.  3.  1. -1.]
     """
-    x = conjugated(_operand("hfft", a, IRFFT))
+    x = conjugated(operand("hfft", a, IRFFT))
     _scale("hfft", norm, IRFFT, 1)
     no_out("fft.hfft", out)
     return _one("hfft", x, IRFFT, n, axis, _OTHER[norm])
@@ -249,149 +275,29 @@ def hfft(
 def ihfft(
     a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: None = None
 ) -> Any:
-    """Inverse of `hfft`.
+    """Inverse of `hfft`: the first half of a Hermitian-symmetric signal.
 
     Args:
         a: array of real numbers.
-        n, axis, norm: as in `fft`.
+        n: length along the axis: `a` is cut, or filled up with zeros; None is its size.
+        axis: axis to transform.
+        norm: where the factor 1/n goes: None or "backward" into the inverse, "forward" into the
+            transform, "ortho" 1/sqrt(n) into both.
+        out: must be None.
+
+    Returns:
+        Complex array of the shape of `a` with ``n // 2 + 1`` along the axis: complex64, or
+        complex128 for 64-bit operands. Linear.
+
+    Raises:
+        DTypeError: `a` is complex.  ValueArgumentError: a length is not positive, or unknown
+        `norm`.  AxisError: no such axis.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.fft.ihfft(np.ones(4)).shape
-        (3,)
+        >>> print(np.fft.ihfft(np.array([1.0, 3.0, 1.0, -1.0])))
+        [1.+0.j 0.+1.j 0.+0.j]
     """
     _scale("ihfft", norm, RFFT, 1)
     no_out("fft.ihfft", out)
     return conjugated(_one("ihfft", a, RFFT, n, axis, _OTHER[norm]))
-
-
-@library()
-def fftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out: None = None) -> Any:
-    """`fft` over several axes.
-
-    Args:
-        a: array.
-        s: lengths along the axes; None are their sizes.
-        axes: the axes; None is all, or the last ``len(s)``.
-        norm: as in `fft`.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.fft.fftn(np.ones((2, 3))).shape
-        (2, 3)
-    """
-    no_out("fft.fftn", out)
-    return _many("fftn", a, FFT, s, axes, norm)
-
-
-@library()
-def ifftn(
-    a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out: None = None
-) -> Any:
-    """Inverse of `fftn`.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.fft.ifftn(np.ones((2, 3))).shape
-        (2, 3)
-    """
-    no_out("fft.ifftn", out)
-    return _many("ifftn", a, IFFT, s, axes, norm)
-
-
-@library()
-def rfftn(
-    a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out: None = None
-) -> Any:
-    """`fftn` of real numbers; the last of the axes has no redundant half.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.fft.rfftn(np.ones((2, 4))).shape
-        (2, 3)
-    """
-    no_out("fft.rfftn", out)
-    return _many("rfftn", a, RFFT, s, axes, norm)
-
-
-@library()
-def irfftn(
-    a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out: None = None
-) -> Any:
-    """Inverse of `rfftn`.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.fft.irfftn(np.ones((2, 3))).shape
-        (2, 4)
-    """
-    no_out("fft.irfftn", out)
-    return _many("irfftn", a, IRFFT, s, axes, norm)
-
-
-def _two(function: str, axes: Any) -> Any:
-    if len(axes) != 2:
-        raise errors.ValueArgumentError(
-            errors.explain(function, "exactly two axes are needed", {"axes": axes})
-        )
-    return axes
-
-
-@library()
-def fft2(
-    a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, out: None = None
-) -> Any:
-    """`fftn` over two axes.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.fft.fft2(np.ones((5, 2, 3))).shape
-        (5, 2, 3)
-    """
-    no_out("fft.fft2", out)
-    return _many("fft2", a, FFT, s, _two("fft2", axes), norm)
-
-
-@library()
-def ifft2(
-    a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, out: None = None
-) -> Any:
-    """Inverse of `fft2`.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.fft.ifft2(np.ones((5, 2, 3))).shape
-        (5, 2, 3)
-    """
-    no_out("fft.ifft2", out)
-    return _many("ifft2", a, IFFT, s, _two("ifft2", axes), norm)
-
-
-@library()
-def rfft2(
-    a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, out: None = None
-) -> Any:
-    """`rfftn` over two axes.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.fft.rfft2(np.ones((2, 4))).shape
-        (2, 3)
-    """
-    no_out("fft.rfft2", out)
-    return _many("rfft2", a, RFFT, s, _two("rfft2", axes), norm)
-
-
-@library()
-def irfft2(
-    a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, out: None = None
-) -> Any:
-    """Inverse of `rfft2`.
-
-    Example:
-        >>> import numlift.numpy as np
-        >>> np.fft.irfft2(np.ones((2, 3))).shape
-        (2, 4)
-    """
-    no_out("fft.irfft2", out)
-    return _many("irfft2", a, IRFFT, s, _two("irfft2", axes), norm)
