@@ -75,20 +75,26 @@ def first_true(mask: Any, size: int) -> tuple[Any, Any]:
 
 
 def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple[Any, ...]:
-    """Indices of the elements that are not zero, one array an axis, in row-major order.
+    """Indices of the elements that are not zero, in row-major order; NaN is not zero.
+
+    ``a[nonzero(a)]`` are these elements.
 
     Args:
-        a: array with at least one axis.
-        size: how many to return; needed under jit. Left out, all of them are.
-        fill_value: index (or one an axis) that pads the result up to `size`; default 0.
+        a: array with at least one axis, any dtype.
+        size: int, how many to return; needed under jit. None is all of them.
+        fill_value: index (or one an axis) that pads the result up to `size`; None is 0.
+
+    Returns:
+        Tuple of ``a.ndim`` vectors, one an axis, in int32 (int64 with x64 on).
 
     Raises:
-        ConcretizationTypeError: traced, and no size.
+        ConcretizationTypeError: traced, and no size.  ShapeError: rank 0.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.nonzero(np.asarray([0, 3, 0, 4]))[0])
-        [1 3]
+        >>> rows, columns = np.nonzero(np.asarray([[0, 3], [4, 0]]))
+        >>> print(rows, columns)
+        [0 1] [1 0]
     """
     x = as_value(a, "nonzero")
     if type_of(x).ndim == 0:
@@ -131,15 +137,25 @@ def _nonzero(x: Any, fills: Any, size: int) -> list[Any]:
 
 
 def flatnonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
-    """Indices in the flattened array of the elements that are not zero.
+    """Indices in the flattened array of the elements that are not zero; NaN is not zero.
 
     Args:
-        a, size, fill_value: as in `nonzero`.
+        a: array of any shape and dtype.
+        size: int, how many to return; needed under jit. None is all of them.
+        fill_value: index that pads the result up to `size`; None is 0.
+
+    Returns:
+        Vector of int32 (int64 with x64 on), ascending.
+
+    Raises:
+        ConcretizationTypeError: traced, and no size.
 
     Example:
         >>> import numlift.numpy as np
         >>> print(np.flatnonzero(np.asarray([[0, 3], [0, 4]])))
         [1 3]
+        >>> print(np.flatnonzero(np.asarray([0, 3]), size=3, fill_value=-1))
+        [ 1 -1 -1]
     """
     return nonzero(flat(as_value(a, "flatnonzero")), size=size, fill_value=fill_value)[0]
 
@@ -171,18 +187,26 @@ def argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
 
 
 def extract(condition: Any, arr: Any, *, size: int | None = None, fill_value: Any = 0) -> Any:
-    """Elements of the flattened array where a condition of the same size holds.
+    """Elements of the flattened array where a condition holds: ``ravel(arr)[ravel(condition)]``.
 
     Args:
-        condition: bools, or numbers that count as true unless 0.
+        condition: array of bools, or of numbers that count as true unless 0.
         arr: array of the same size.
-        size: how many to return; needed under jit.
-        fill_value: what pads the result up to `size`.
+        size: int, how many to return; needed under jit. None is all of them.
+        fill_value: number that pads the result up to `size`.
+
+    Returns:
+        Vector of the dtype of `arr`. The derivative goes to the elements that were taken.
+
+    Raises:
+        ConcretizationTypeError: the condition is traced, and no size.
+        IndexingError: the condition holds beyond the end of `arr`.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.extract(np.asarray([True, False, True]), np.asarray([1, 2, 3])))
-        [1 3]
+        >>> x = np.asarray([[1, 2], [3, 4]])
+        >>> print(np.extract(x > 1, x))
+        [2 3 4]
     """
     return compress(
         flat(as_value(condition, "extract", "condition")),
@@ -205,13 +229,18 @@ def compress(
 
     Args:
         condition: vector of bools, not longer than the axis (what is missing counts as False).
-        a: array.
+        a: array of any shape and dtype.
         axis: int; None uses the flattened array.
-        size: how many slices to return; needed under jit.
-        fill_value: what pads the result up to `size`.
-        out: must be None.
+        out: must be None: arrays are immutable.
+        size: int, how many slices to return; needed under jit. None is all of them.
+        fill_value: number that pads the result up to `size`.
+
+    Returns:
+        Array of the dtype of `a`, shorter along the axis. The derivative goes to the slices that
+        were taken.
 
     Raises:
+        ConcretizationTypeError: the condition is traced, and no size.
         ShapeError: the condition is no vector.
         IndexingError: the condition holds beyond the end of the axis.
 
