@@ -12,7 +12,7 @@ from ..ops import compare
 from ..ops import elementwise_binary as binary
 from ..structural import arith
 from .arithmetic import numbers
-from .operands import need_integers, number_of, pair
+from .operands import comparable, need_integers, number_of, pair
 from .util import as_value, broadcast_operands, cast
 
 
@@ -30,15 +30,16 @@ def equal(x1: Any, x2: Any, /) -> Any:
     Raises:
         ShapeError: the shapes do not broadcast.
 
-    Differences from NumPy: a Python number takes the dtype of an array first, so that ``uint8 ==
-    300`` compares with 44; int32 and float32 meet in float32, which rounds integers above 2**24.
+    Differences from NumPy: int32 and float32 meet in float32, which rounds integers above 2**24.
+    From JAX: a Python integer outside the range of the dtype of an array does not wrap around
+    first.
 
     Example:
         >>> import numlift.numpy as np
         >>> np.equal(np.asarray([0.0, 1.0, np.nan]), np.asarray([-0.0, 2.0, np.nan]))
         Array([ True, False, False], dtype=bool)
     """
-    x1, x2 = pair(x1, x2, "equal")
+    x1, x2 = comparable(x1, x2, "equal")
     return apply(compare.eq, x1, x2)
 
 
@@ -56,7 +57,7 @@ def not_equal(x1: Any, x2: Any, /) -> Any:
     Raises:
         ShapeError: the shapes do not broadcast.
 
-    Differences from NumPy: those of `equal`.
+    Differences from NumPy and JAX: those of `equal`.
 
     Example:
         >>> import numlift.numpy as np
@@ -64,7 +65,7 @@ def not_equal(x1: Any, x2: Any, /) -> Any:
         >>> np.not_equal(x, x)
         Array([False,  True], dtype=bool)
     """
-    x1, x2 = pair(x1, x2, "not_equal")
+    x1, x2 = comparable(x1, x2, "not_equal")
     return apply(compare.ne, x1, x2)
 
 
@@ -84,15 +85,14 @@ def less(x1: Any, x2: Any, /) -> Any:
     Raises:
         ShapeError: the shapes do not broadcast.
 
-    Differences from NumPy: a Python number takes the dtype of an array first, so -1 beside uint8 is
-    255.
+    Differences from NumPy and JAX: those of `equal`.
 
     Example:
         >>> import numlift.numpy as np
         >>> np.less(np.asarray([1 + 2j, 1 + 3j]), 1 + 3j)
         Array([ True, False], dtype=bool)
     """
-    return ordered(compare.lt, compare.lt, *pair(x1, x2, "less"))
+    return ordered(compare.lt, compare.lt, *comparable(x1, x2, "less"))
 
 
 @library(2)
@@ -111,14 +111,14 @@ def less_equal(x1: Any, x2: Any, /) -> Any:
     Raises:
         ShapeError: the shapes do not broadcast.
 
-    Differences from NumPy: those of `less`.
+    Differences from NumPy and JAX: those of `equal`.
 
     Example:
         >>> import numlift.numpy as np
         >>> np.less_equal(np.asarray([1, 2, 3]), 2)
         Array([ True,  True, False], dtype=bool)
     """
-    return ordered(compare.le, compare.lt, *pair(x1, x2, "less_equal"))
+    return ordered(compare.le, compare.lt, *comparable(x1, x2, "less_equal"))
 
 
 @library(2)
@@ -137,7 +137,7 @@ def greater(x1: Any, x2: Any, /) -> Any:
     Raises:
         ShapeError: the shapes do not broadcast.
 
-    Differences from NumPy: those of `less`.
+    Differences from NumPy and JAX: those of `equal`.
 
     Example:
         >>> import numlift.numpy as np
@@ -145,7 +145,7 @@ def greater(x1: Any, x2: Any, /) -> Any:
         Array([[ True, False],
                [ True,  True]], dtype=bool)
     """
-    return ordered(compare.gt, compare.gt, *pair(x1, x2, "greater"))
+    return ordered(compare.gt, compare.gt, *comparable(x1, x2, "greater"))
 
 
 @library(2)
@@ -164,14 +164,14 @@ def greater_equal(x1: Any, x2: Any, /) -> Any:
     Raises:
         ShapeError: the shapes do not broadcast.
 
-    Differences from NumPy: those of `less`.
+    Differences from NumPy and JAX: those of `equal`.
 
     Example:
         >>> import numlift.numpy as np
         >>> np.greater_equal(np.asarray([1.0, np.nan, np.inf]), 1.0)
         Array([ True, False,  True], dtype=bool)
     """
-    return ordered(compare.ge, compare.gt, *pair(x1, x2, "greater_equal"))
+    return ordered(compare.ge, compare.gt, *comparable(x1, x2, "greater_equal"))
 
 
 def ordered(op: Any, strict: Any, x: Any, y: Any) -> Any:
@@ -308,10 +308,9 @@ def bitwise_and(x1: Any, x2: Any, /) -> Any:
 
     Raises:
         DTypeError: an operand is neither an integer nor a bool.  ShapeError: the shapes do not
-        broadcast.
+        broadcast.  OverflowError: a Python integer does not fit into the dtype of the array.
 
-    Differences from NumPy: a Python integer outside the range of the dtype of an array wraps
-    around, where NumPy raises OverflowError.
+    Differences from JAX: a Python integer that does not fit raises, as in NumPy.
 
     Example:
         >>> import numlift.numpy as np
@@ -334,9 +333,9 @@ def bitwise_or(x1: Any, x2: Any, /) -> Any:
 
     Raises:
         DTypeError: an operand is neither an integer nor a bool.  ShapeError: the shapes do not
-        broadcast.
+        broadcast.  OverflowError: a Python integer does not fit into the dtype of the array.
 
-    Differences from NumPy: those of `bitwise_and`.
+    Differences from JAX: a Python integer that does not fit raises, as in NumPy.
 
     Example:
         >>> import numlift.numpy as np
@@ -359,9 +358,9 @@ def bitwise_xor(x1: Any, x2: Any, /) -> Any:
 
     Raises:
         DTypeError: an operand is neither an integer nor a bool.  ShapeError: the shapes do not
-        broadcast.
+        broadcast.  OverflowError: a Python integer does not fit into the dtype of the array.
 
-    Differences from NumPy: those of `bitwise_and`.
+    Differences from JAX: a Python integer that does not fit raises, as in NumPy.
 
     Example:
         >>> import numlift.numpy as np
@@ -414,6 +413,7 @@ def left_shift(x1: Any, x2: Any, /) -> Any:
 
     Raises:
         DTypeError: an operand is no integer.  ShapeError: the shapes do not broadcast.
+        OverflowError: a Python integer does not fit into the dtype of the array.
 
     Differences from NumPy: two bool arrays give the default integer, not int8.
 
@@ -444,6 +444,7 @@ def right_shift(x1: Any, x2: Any, /) -> Any:
 
     Raises:
         DTypeError: an operand is no integer.  ShapeError: the shapes do not broadcast.
+        OverflowError: a Python integer does not fit into the dtype of the array.
 
     Differences from NumPy: two bool arrays give the default integer, not int8.
 
