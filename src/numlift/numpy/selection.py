@@ -88,9 +88,17 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
     """The element of the first choice whose condition holds, else `default`.
 
     Args:
-        condlist: bool arrays.
-        choicelist: as many arrays or numbers.
+        condlist: sequence of arrays of bools, or of numbers that count as true unless 0.
+        choicelist: sequence of as many arrays or numbers. All are computed, whatever is chosen.
         default: array or number.
+
+    Returns:
+        Array of the promoted dtype of the choices and the default, and of the broadcast shape of
+        all. Derivatives flow to the chosen elements only.
+
+    Raises:
+        ValueArgumentError: different numbers of conditions and choices, or none.
+        ShapeError: shapes do not broadcast.
 
     Example:
         >>> import numlift.numpy as np
@@ -126,11 +134,20 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
     """Functions on parts of an array: funclist[i] where condlist[i] holds (the last such i).
 
     Args:
-        x: array.
-        condlist: bool arrays, or one.
+        x: array of any shape and dtype.
+        condlist: sequence of arrays of bools that broadcast to the shape of x, or one such array.
         funclist: functions or numbers, one a condition; one more is used where none holds (else 0).
-        *args, **kw: passed to the functions. They get all of x (NumPy: the part where the
-            condition holds), so they must be elementwise.
+        *args: passed to the functions, after x.
+        **kw: passed to the functions by name.
+
+    Returns:
+        Array of the shape and dtype of x. Derivatives flow through the chosen function only.
+
+    Raises:
+        ValueArgumentError: too few or too many functions.
+
+    Differences from NumPy: functions get all of x, not the part where the condition holds, so they
+    must work element by element.
 
     Example:
         >>> import numlift.numpy as np
@@ -190,16 +207,21 @@ def _clip(x: Any, low: Any, high: Any) -> Any:
 def clip(
     arr: Any = None, /, min: Any = None, max: Any = None, out: None = None, **names: Any
 ) -> Any:
-    """min(max(arr, min), max): values outside the bounds become the bounds.
+    """Values outside of bounds become the bounds: ``minimum(maximum(arr, min), max)``.
 
     Args:
-        arr: array.
-        min, max: bounds, arrays or numbers; None is no bound. ``a_min`` and ``a_max`` also name
-            them. If min > max the result is max.
+        arr: array of any shape, not complex; `a` also names it.
+        min: lower bound, array or number; None is none. `a_min` also names it.
+        max: upper bound, array or number; None is none. `a_max` also names it.
+        out: must be None: arrays are immutable.
+        **names: the other names of the arguments.
 
     Returns:
-        Array of the promoted dtype. Derivative in arr: 1 inside, 0 outside, 1/2 on a bound (the
-        other half belongs to the bound).
+        Array of the promoted dtype and broadcast shape; max where min > max. Derivative in arr: 1
+        inside, 0 outside, 1/2 on a bound (the other half belongs to the bound).
+
+    Raises:
+        DTypeError: complex numbers.  ArgumentError: no array, or an unknown name.
 
     Example:
         >>> import numlift.numpy as np
@@ -228,17 +250,22 @@ def _itself(x: Any) -> Any:
 def nan_to_num(
     x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
 ) -> Any:
-    """x with nan and infinities replaced. Derivative 1, and 0 where replaced.
+    """NaN and infinities replaced by numbers; other elements stay.
 
     Args:
-        x: array.
+        x: array of any shape and dtype; complex numbers by their real and imaginary parts.
         copy: ignored: x itself never changes.
-        nan, posinf, neginf: replacements; by default 0 and the largest and smallest float.
+        nan: replaces NaN.
+        posinf: replaces infinity; None is the largest number of the dtype.
+        neginf: replaces minus infinity; None is the least number of the dtype.
+
+    Returns:
+        Array of the shape and dtype of x. Derivative: 1, and 0 where an element was replaced.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.nan_to_num(np.asarray([1.0, np.nan]))
-        Array([1., 0.], dtype=float32)
+        >>> np.nan_to_num(np.asarray([1.0, np.nan, np.inf]), posinf=9.0)
+        Array([1., 0., 9.], dtype=float32)
     """
     return _nan_to_num(x, nan, posinf, neginf)
 
@@ -305,12 +332,22 @@ def _isclose(a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> Any:
 
 
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
-    """Whether |a - b| <= atol + rtol |b|, element by element; equal infinities are close.
+    """Whether ``abs(a - b) <= atol + rtol * abs(b)``, element by element, or a and b are equal.
+
+    The rule is not symmetric: b is the reference.
 
     Args:
-        a, b: arrays or numbers.
-        rtol, atol: relative and absolute tolerance.
-        equal_nan: whether nan is close to nan.
+        a: array or number.
+        b: array or number.
+        rtol: relative tolerance, number or array.
+        atol: absolute tolerance, number or array.
+        equal_nan: whether NaN is close to NaN.
+
+    Returns:
+        Array of bools of the broadcast shape.
+
+    Raises:
+        ShapeError: shapes do not broadcast.
 
     Example:
         >>> import numlift.numpy as np
@@ -330,7 +367,22 @@ def _allclose(a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> Any:
 
 
 def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
-    """Whether all elements are close; arguments as for `isclose`.
+    """Whether ``abs(a - b) <= atol + rtol * abs(b)`` for all elements, or they are equal.
+
+    Args:
+        a: array or number.
+        b: array or number.
+        rtol: relative tolerance, number or array.
+        atol: absolute tolerance, number or array.
+        equal_nan: whether NaN is close to NaN.
+
+    Returns:
+        Array of rank 0, a bool; True for no elements.
+
+    Raises:
+        ShapeError: shapes do not broadcast.
+
+    Differences from NumPy: an array, not a Python bool, so that it can be traced.
 
     Example:
         >>> import numlift.numpy as np
@@ -354,13 +406,21 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
     """Whether two arrays have one shape and equal elements.
 
     Args:
-        a1, a2: arrays; what is no array is equal to none.
-        equal_nan: whether nan equals nan.
+        a1: array of any shape and dtype.
+        a2: array of any shape and dtype; what is no array is equal to none.
+        equal_nan: whether NaN equals NaN.
+
+    Returns:
+        Array of rank 0, a bool.
+
+    Differences from NumPy: an array, not a Python bool, so that it can be traced.
 
     Example:
         >>> import numlift.numpy as np
         >>> np.array_equal(np.asarray([1, 2]), [1, 2])
         Array(True, dtype=bool)
+        >>> np.array_equal(np.asarray([1, 1]), 1)
+        Array(False, dtype=bool)
     """
     try:
         x, y = as_value(a1, "array_equal", "a1"), as_value(a2, "array_equal", "a2")
@@ -377,7 +437,16 @@ def _array_equiv(x: Any, y: Any) -> Any:
 
 
 def array_equiv(a1: Any, a2: Any) -> Any:
-    """Whether two arrays are equal after broadcasting.
+    """Whether two arrays are equal after broadcasting to one shape.
+
+    Args:
+        a1: array of any shape and dtype.
+        a2: array of any shape and dtype; what is no array is equal to none.
+
+    Returns:
+        Array of rank 0, a bool; False if the shapes do not broadcast. NaN equals nothing.
+
+    Differences from NumPy: an array, not a Python bool, so that it can be traced.
 
     Example:
         >>> import numlift.numpy as np
