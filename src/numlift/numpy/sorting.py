@@ -61,20 +61,27 @@ def sort(
     stable: bool = True,
     descending: bool = False,
 ) -> Any:
-    """Elements along an axis in ascending order, NaN last. The derivative follows the elements.
+    """Elements along an axis in ascending order, NaN last.
 
     Args:
-        a: array; complex numbers are ordered by real, then imaginary part.
+        a: array of any shape and dtype; complex numbers are ordered by real, then imaginary part.
         axis: int; None sorts the flattened array.
         kind: accepted for compatibility; every sort is stable.
-        order: must be None.
+        order: must be None: arrays have no fields.
         stable: accepted for compatibility.
         descending: greatest first, NaN first.
 
+    Returns:
+        Array of the shape of `a`, or a vector for axis None. The derivative follows the elements;
+        equal ones keep their order.
+
+    Raises:
+        AxisError: the axis is out of range, or rank 0.  ValueArgumentError: unknown kind.
+
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.sort(np.asarray([3, 1, 2])))
-        [1 2 3]
+        >>> print(np.sort(np.asarray([3.0, np.nan, 1.0])))
+        [ 1.  3. nan]
     """
     _options("sort", kind, order, stable)
     x, axis = _axis("sort", as_value(a, "sort"), axis)
@@ -96,14 +103,27 @@ def argsort(
     """Indices that sort along an axis; equal elements keep their order, NaN comes last.
 
     Args:
-        a, axis, kind, order, stable: as in `sort`.
+        a: array of any shape and dtype; complex numbers are ordered by real, then imaginary part.
+        axis: int; None sorts the flattened array.
+        kind: accepted for compatibility; every sort is stable.
+        order: must be None: arrays have no fields.
+        stable: accepted for compatibility.
         descending: greatest first, NaN first; equal elements still keep their order.
-        dtype: integer dtype of the indices.
+        dtype: integer dtype of the indices; None is int32 (int64 with x64 on).
+
+    Returns:
+        Array of the shape of `a`, or a vector for axis None: ``take_along_axis(a, result, axis)``
+        is sorted. It has no derivative.
+
+    Raises:
+        AxisError: the axis is out of range, or rank 0.  ValueArgumentError: unknown kind.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.argsort(np.asarray([3, 1, 2])))
-        [1 2 0]
+        >>> print(np.argsort(np.asarray([3, 1, 3, 2])))
+        [1 3 0 2]
+        >>> print(np.argsort(np.asarray([3, 1, 3, 2]), descending=True))
+        [0 2 3 1]
     """
     _options("argsort", kind, order, stable)
     x, axis = _axis("argsort", as_value(a, "argsort"), axis)
@@ -118,11 +138,17 @@ def argsort(
 
 
 def lexsort(keys: Any, axis: int = -1) -> Any:
-    """Indices that sort by several keys, the last key being the most significant.
+    """Indices that sort by several keys: by the last one, at ties by the one before, and so on.
 
     Args:
         keys: sequence of arrays of one shape, or an array whose first axis runs over keys.
-        axis: along which to sort.
+        axis: int, along which to sort.
+
+    Returns:
+        int32 array (int64 with x64 on) of the shape of a key.
+
+    Raises:
+        ArgumentError: no keys.  ShapeError: different shapes.  AxisError: out of range.
 
     Example:
         >>> import numlift.numpy as np
@@ -151,10 +177,21 @@ def _lexsort(keys: tuple[Any, ...], axis: int) -> Any:
 def sort_complex(a: Any) -> Any:
     """Elements along the last axis in ascending order, as complex numbers.
 
+    They are ordered by real, then imaginary part.
+
+    Args:
+        a: array with at least one axis, any dtype.
+
+    Returns:
+        Array of the shape of `a`: complex64, or complex128 for numbers of 64 bits.
+
+    Raises:
+        AxisError: rank 0.
+
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.sort_complex(np.asarray([2, 1])))
-        [1.+0.j 2.+0.j]
+        >>> print(np.sort_complex(np.asarray([2 + 1j, 2 - 1j, 1])))
+        [1.+0.j 2.-1.j 2.+1.j]
     """
     return _sort_complex(a)
 
@@ -223,10 +260,21 @@ def partition(
 def argpartition(
     a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: None = None
 ) -> Any:
-    """Indices that `partition` along an axis.
+    """Indices that `partition` along an axis: number k is that of the k-th least element.
 
     Args:
-        a, kth, axis, kind, order: as in `partition`.
+        a: array of any shape and dtype.
+        kth: int or ints, not traced.
+        axis: int; None uses the flattened array.
+        kind: "introselect", NumPy's one algorithm; here everything is sorted.
+        order: must be None: arrays have no fields.
+
+    Returns:
+        int32 array (int64 with x64 on) of the shape of `a`: the indices that sort, which are one of
+        the allowed answers.
+
+    Raises:
+        ValueArgumentError: `kth` is out of range.  AxisError: the axis is.
 
     Example:
         >>> import numlift.numpy as np
