@@ -221,3 +221,22 @@ def test_triangular_solve(left: bool, transpose: bool) -> None:
         )
         op = adjoint(a) if transpose else a.conj()
         np.testing.assert_allclose(op @ x if left else x @ op, b, atol=1e-9)
+
+
+@pytest.mark.parametrize("order", [0, 1, 2, 3, np.inf])
+def test_norms_of_nothing_are_zero(order: float) -> None:
+    assert float(linalg.vector_norm(np.ones(0), ord=order)) == 0
+    assert linalg.vector_norm(np.ones((2, 0)), ord=order, axis=1).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("order", ["fro", "nuc", 1, 2, np.inf])
+def test_norms_of_empty_matrices_are_zero(order: float | str) -> None:
+    for shape in ((0, 3), (3, 0), (0, 0)):
+        assert float(linalg.matrix_norm(np.ones(shape), ord=order)) == 0
+
+
+def test_nothing_has_no_smallest_element() -> None:
+    with pytest.raises(ValueError, match="vector_norm: there is no smallest one"):
+        linalg.vector_norm(np.ones(0), ord=-np.inf)
+    with pytest.raises(ValueError, match="norm: there is no smallest one"):
+        linalg.norm(np.ones((3, 0)), ord=-1)

@@ -41,7 +41,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
         largest elements that are equal share the derivative equally.
 
     Raises:
-        ValueArgumentError: unknown `ord`, or too many axes.
+        ValueArgumentError: unknown `ord`, too many axes, or the smallest one of no elements.
 
     Differences from JAX: derivatives at zero are zero instead of nan.
 
@@ -86,7 +86,8 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
         Real array, without the axes. The derivative of the Euclidean and p-norms at zero is zero.
 
     Raises:
-        ValueArgumentError: unknown `ord`.  AxisError: no such axis.
+        ValueArgumentError: unknown `ord`, or the smallest one of no elements.  AxisError: no such
+        axis.
 
     Differences from JAX: derivatives at zero are zero instead of nan.
 
@@ -114,7 +115,8 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
         Real (...). The derivative of "fro" at zero is zero.
 
     Raises:
-        ShapeError: fewer than two axes.  ValueArgumentError: unknown `ord`.
+        ShapeError: fewer than two axes.  ValueArgumentError: unknown `ord`, or the smallest one of
+        no elements.
 
     Differences from JAX: the derivative at zero is zero instead of nan.
 
@@ -175,9 +177,9 @@ def _vector(function: str, x: Any, order: Any, axes: tuple[int, ...]) -> Any:
         return apply(ReduceSum.of(axes), convert(used, type_of(size).dtype))
     size = apply(abs_, x)
     if _equals(order, _INF):
-        return apply(ReduceMax.of(axes), size)
+        return _largest(size, axes)
     if _equals(order, -_INF):
-        return apply(ReduceMin.of(axes), size)
+        return _smallest(function, size, axes)
     if _equals(order, 1):
         return apply(ReduceSum.of(axes), size)
     dtype = type_of(size).dtype
@@ -187,6 +189,31 @@ def _vector(function: str, x: Any, order: Any, axes: tuple[int, ...]) -> Any:
     if inverse is None or order < 0:
         return apply(pow_, total, _inverse(p))
     return _root(total, pow_, dtype.type(inverse))
+
+
+def _largest(size: Any, axes: tuple[int, ...]) -> Any:
+    """The largest of numbers >= 0 along axes: 0 of none."""
+    op = ReduceSum if _none(size, axes) else ReduceMax
+    return apply(op.of(axes), size)
+
+
+def _smallest(function: str, size: Any, axes: tuple[int, ...]) -> Any:
+    if _none(size, axes):
+        raise errors.ValueArgumentError(
+            errors.explain(
+                function,
+                "there is no smallest one of no elements",
+                {"x": type_of(size)},
+                try_="another ord, such as inf",
+            )
+        )
+    return apply(ReduceMin.of(axes), size)
+
+
+def _none(x: Any, axes: tuple[int, ...]) -> bool:
+    """Whether there is nothing to reduce along axes."""
+    shape = type_of(x).shape
+    return any(type(shape[i]) is int and shape[i] == 0 for i in axes)
 
 
 def _inverse(p: Any) -> Any:
@@ -205,7 +232,7 @@ def _matrix(x: Any, order: Any, axes: tuple[int, ...]) -> Any:
         summed, kept = (row, column) if abs(order) == 1 else (column, row)
         sums = apply(ReduceSum.of((summed,)), apply(abs_, x))
         left = kept - (kept > summed)
-        return apply((ReduceMax if order > 0 else ReduceMin).of((left,)), sums)
+        return _largest(sums, (left,)) if order > 0 else _smallest("norm", sums, (left,))
     if order in (2, -2, "nuc"):
         s = svdvals(moveaxis(x, (row, column), (-2, -1)))
         last = type_of(s).ndim - 1
@@ -213,7 +240,7 @@ def _matrix(x: Any, order: Any, axes: tuple[int, ...]) -> Any:
         s = apply(select, apply(eq, s, zero), s, zero)  # derivative 0 there, as that of abs
         if order == "nuc":
             return apply(ReduceSum.of((last,)), s)
-        return apply((ReduceMax if order > 0 else ReduceMin).of((last,)), s)
+        return _largest(s, (last,)) if order > 0 else _smallest("norm", s, (last,))
     raise errors.ValueArgumentError(
         errors.explain(
             "norm",
