@@ -109,8 +109,12 @@ def shape(a: Any) -> tuple[int, ...]:
         >>> np.shape([[1, 2, 3]]), np.shape(1.5)
         ((1, 3), ())
     """
+    return _shape(a, "shape")
+
+
+def _shape(a: Any, function: str) -> tuple[int, ...]:
     found = getattr(a, "shape", None)
-    return tuple(found) if found is not None else type_of(as_value(a, "shape")).shape
+    return tuple(found) if found is not None else type_of(as_value(a, function)).shape
 
 
 def ndim(a: Any) -> int:
@@ -131,7 +135,7 @@ def ndim(a: Any) -> int:
         (2, 0)
     """
     found = getattr(a, "ndim", None)
-    return found if found is not None else len(shape(a))
+    return found if found is not None else len(_shape(a, "ndim"))
 
 
 def size(a: Any, axis: Any = None) -> int:
@@ -152,7 +156,7 @@ def size(a: Any, axis: Any = None) -> int:
         >>> np.size([[1, 2, 3]]), np.size([[1, 2, 3]], axis=0)
         (3, 1)
     """
-    dims = shape(a)
+    dims = _shape(a, "size")
     if axis is None:
         return math.prod(dims)
     return math.prod(dims[i] for i in check_axes("size", axis, len(dims)))
