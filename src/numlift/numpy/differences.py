@@ -78,13 +78,20 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     """Differences of neighbours of the flattened array, with values put before and after them.
 
     Args:
-        ary: array, not bool.
-        to_end, to_begin: values, converted to the dtype of `ary`.
+        ary: array of any shape, not bool; n elements.
+        to_end: values after the differences, flattened and converted to the dtype of `ary`.
+        to_begin: values before them.
+
+    Returns:
+        Vector of the dtype of `ary`: n - 1 differences ``ary[i + 1] - ary[i]`` and the values.
+
+    Raises:
+        DTypeError: `ary` is bool; `diff` says where bools differ.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.ediff1d(np.array([1, 4, 9]), to_begin=0))
-        [0 3 5]
+        >>> print(np.ediff1d(np.array([1, 4, 9]), to_begin=0, to_end=[7, 8]))
+        [0 3 5 7 8]
     """
     x = as_value(ary, "ediff1d", "ary")
     t = type_of(x)
@@ -246,10 +253,15 @@ def convolve(
     """Convolution of two vectors: ``out[k] = sum_i a[i] v[k - i]``.
 
     Args:
-        a, v: vectors with at least one element; integers become floats.
+        a: vector of n >= 1 elements; integers become floats.
+        v: vector of m >= 1 elements; integers become floats.
         mode: "full" (n + m - 1 values), "same" (as many as the longer vector), or "valid" (only
             where the vectors overlap completely).
-        precision, preferred_element_type: as in `matmul`.
+        precision: None, a `lax.Precision` or its name, a pair, or a dot algorithm.
+        preferred_element_type: dtype to sum in and to return; None is the promoted inexact dtype.
+
+    Returns:
+        Vector. The derivative in each operand is a correlation with the other.
 
     Raises:
         ShapeError: not vectors, or empty.  ValueArgumentError: unknown mode.
@@ -258,8 +270,9 @@ def convolve(
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.convolve(np.array([1.0, 2.0, 3.0]), np.array([0.0, 1.0])))
-        [0. 1. 2. 3.]
+        >>> x, v = np.array([1.0, 2.0, 3.0]), np.array([0.0, 1.0])
+        >>> print(np.convolve(x, v), np.convolve(x, v, "valid"))
+        [0. 1. 2. 3.] [1. 2.]
     """
     x, y = _vectors("convolve", a, v)
     if type_of(x).shape[0] < type_of(y).shape[0]:
@@ -279,10 +292,20 @@ def correlate(
     """Cross-correlation of two vectors: ``out[k] = sum_i a[i + k] conj(v[i])``.
 
     Args:
-        a, v, mode, precision, preferred_element_type: as in `convolve`.
+        a: vector of n >= 1 elements; integers become floats.
+        v: vector of m >= 1 elements, conjugated; integers become floats.
+        mode: "full" (n + m - 1 values), "same" (as many as the longer vector), or "valid" (only
+            where the vectors overlap completely).
+        precision: None, a `lax.Precision` or its name, a pair, or a dot algorithm.
+        preferred_element_type: dtype to sum in and to return; None is the promoted inexact dtype.
+
+    Returns:
+        Vector. The derivative in `a` is a convolution with `v`.
 
     Raises:
         ShapeError: not vectors, or empty.  ValueArgumentError: unknown mode.
+
+    Differences from NumPy: integers are correlated as floats.
 
     Example:
         >>> import numlift.numpy as np
