@@ -27,16 +27,26 @@ _INT = np.dtype(np.int32)
 
 @library(arrays=2)
 def append(arr: Any, values: Any, axis: int | None = None) -> Any:
-    """`values` after `arr` along an axis.
+    """Values after those of an array, along an axis.
 
     Args:
-        arr, values: arrays.
-        axis: the axis to join along; None flattens both.
+        arr: array of any shape and dtype.
+        values: array of the same shape except along `axis`; any shape if axis is None.
+        axis: int, the axis to join along; None flattens both.
+
+    Returns:
+        Array of the promoted dtype, longer than `arr` along the axis. Derivatives go to both.
+
+    Raises:
+        ShapeError: shapes do not fit.  AxisError: the axis is out of range.
 
     Example:
         >>> import numlift.numpy as np
         >>> print(np.append(np.array([1, 2]), 3))
         [1 2 3]
+        >>> print(np.append(np.array([[1, 2]]), np.array([[3, 4]]), axis=0))
+        [[1 2]
+         [3 4]]
     """
     xs = promote(as_value(arr, "append", "arr"), as_value(values, "append", "values"))
     if axis is None:
@@ -142,14 +152,18 @@ def _insert(x: Any, values: Any, where: tuple[int, ...], single: bool, axis: int
 def delete(
     arr: Any, obj: Any, axis: int | None = None, *, assume_unique_indices: bool = False
 ) -> Any:
-    """`arr` without the elements at the given positions.
+    """The array without the elements at the given positions.
 
     Args:
-        arr: array.
+        arr: array of any shape and dtype.
         obj: int, ints, mask or slice. May be traced if it is an int, or if it is an array of ints
             and `assume_unique_indices` is set.
-        axis: the axis; None flattens `arr`.
+        axis: int, the axis; None flattens `arr`.
         assume_unique_indices: you promise that no position is named twice.
+
+    Returns:
+        Array of the dtype of `arr`, shorter along the axis. The derivative goes to the elements
+        that stay.
 
     Raises:
         IndexingError: a position is out of range.
@@ -157,8 +171,8 @@ def delete(
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.delete(np.array([1, 2, 3]), 1))
-        [1 3]
+        >>> print(np.delete(np.array([1, 2, 3, 4]), [0, -1]))
+        [2 3]
     """
     x = as_value(arr, "delete", "arr")
     if axis is None:
