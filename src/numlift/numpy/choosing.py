@@ -119,18 +119,23 @@ def _place(arr: Any, mask: Any, vals: Any) -> Any:
 
 
 def place(arr: Any, mask: Any, vals: Any, *, inplace: bool = True) -> Any:
-    """`arr` with the elements where `mask` is True replaced by `vals`, one after the other.
+    """The array with the elements where a mask is True replaced by values, one after the other.
 
     Args:
-        arr: array.
-        mask: bools, as many as `arr` has elements.
-        vals: values, repeated as often as needed.
+        arr: array of any shape and dtype.
+        mask: bools, or numbers that count as true unless 0; as many as `arr` has elements.
+        vals: values, flattened, converted to the dtype of `arr`, and repeated as often as needed.
         inplace: must be False: arrays are immutable, and the result is a new array.
+
+    Returns:
+        Array of the shape and dtype of `arr`. Derivative: 0 in the elements that were replaced, and
+        sums over its places in each value.
 
     Raises:
         ValueArgumentError: `inplace` is True, or `vals` is empty.
+        ShapeError: `mask` has another size than `arr`.
 
-    Differences from NumPy: returns the result, and `inplace=False` is required.
+    Differences from NumPy: returns the result, and ``inplace=False`` is required, as in JAX.
 
     Example:
         >>> import numlift.numpy as np
@@ -200,17 +205,18 @@ def packbits(a: Any, axis: int | None = None, bitorder: str = "big") -> Any:
 def unpackbits(
     a: Any, axis: int | None = None, count: int | None = None, bitorder: str = "big"
 ) -> Any:
-    """The bits of bytes, as a uint8 array of zeros and ones.
+    """The bits of bytes, as an array of zeros and ones: the inverse of `packbits`.
 
-    Args:
-        a: uint8 array.
-        axis: the axis along which each byte becomes eight elements; None flattens `a`.
-        count: how many bits to keep along the axis (more: zeros are added; negative: so many are
-            cut off the end).
-        bitorder: as in `packbits`.
+    Args: a: uint8 array of any shape. axis: int, the axis along which each byte becomes eight
+        elements; None flattens `a`. count: int, how many bits to keep along the axis (more: zeros
+        are added; negative: so many are cut off the end); None is all. bitorder: "big": the first
+        element is the highest bit; "little": the lowest.
+
+    Returns:
+        uint8 array, eight times as long along the axis if `count` is None.
 
     Raises:
-        DTypeError: not uint8.
+        DTypeError: not uint8.  ValueArgumentError: unknown bitorder, or count cuts off too much.
 
     Example:
         >>> import numlift.numpy as np

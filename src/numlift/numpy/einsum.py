@@ -100,14 +100,28 @@ def einsum_path(
 ) -> tuple[list[tuple[int, ...]], Any]:
     """The order in which `einsum` would take products, and a report of what it costs.
 
+    Only shapes count: nothing is computed, and operands may be traced.
+
+    Args:
+        subscripts: the expression, such as "ij,jk->ik"; or the first operand, with lists of axes
+            after each operand.
+        *operands: the operands.
+        optimize: "auto", "optimal", "greedy", another strategy of opt_einsum, a path, or a bool.
+
     Returns:
-        A path for ``einsum(..., optimize=path)``, and opt_einsum's report.
+        A path for ``einsum(..., optimize=path)``: pairs of operands, each replaced by its product
+        at the end of the list; and opt_einsum's report.
+
+    Raises:
+        ValueArgumentError: no operands, or subscripts that do not fit them.
+
+    Differences from NumPy: the path does not begin with 'einsum_path', as in JAX.
 
     Example:
         >>> import numlift.numpy as np
-        >>> a, b = np.ones((2, 3)), np.ones((3, 4))
-        >>> np.einsum_path("ij,jk->ik", a, b)[0]
-        [(0, 1)]
+        >>> a, b, c = np.ones((2, 30)), np.ones((30, 4)), np.ones((4, 5))
+        >>> np.einsum_path("ij,jk,kl->il", a, b, c)[0]
+        [(0, 1), (0, 1)]
     """
     found, text = _arguments("einsum_path", subscripts, operands)
     shapes = tuple([type_of(x).shape for x in found])

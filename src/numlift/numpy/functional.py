@@ -54,10 +54,18 @@ def apply_along_axis(
 
 
 def apply_over_axes(func: Callable[[Any, int], Any], a: Any, axes: Any) -> Any:
-    """``func(a, axis)`` for one axis after the other; results keep the number of axes.
+    """``func(a, axis)`` for one axis after the other; the number of axes stays.
+
+    Args:
+        func: function of an array and an axis, whose result keeps that axis or lacks it.
+        a: array of any shape and dtype.
+        axes: int or ints.
+
+    Returns:
+        The last result; an axis that `func` removed is put back with size 1.
 
     Raises:
-        ValueArgumentError: `func` returns an array of another rank.
+        ValueArgumentError: `func` returns an array of another rank.  AxisError: out of range.
 
     Example:
         >>> import numlift.numpy as np

@@ -55,22 +55,25 @@ def bincount(
 ) -> Any:
     """How often each non-negative integer occurs: ``out[i] = sum(weights[x == i])``.
 
-    Args:
-        x: integers; flattened.
-        weights: what each element counts, default 1.
-        minlength: least length of the result.
-        length: its exact length; needed under jit. Numbers beyond it are dropped, negative ones
-            count as 0.
-        out_sharding: sharding of the result, on meshes with Explicit axes.
+    Args: x: vector of integers or bools. weights: vector of the same length, what each element
+        counts; None is 1. minlength: int, the least length of the result. length: int, its exact
+        length; needed under jit. Numbers beyond it are dropped, negative ones count as 0.
+        out_sharding: sharding of the result, on Explicit mesh axes.
+
+    Returns:
+        Vector of ``max(x) + 1`` elements if `length` is None: int32 (int64 with x64 on), or the
+        dtype of the weights, to which derivatives go.
 
     Raises:
         ValueArgumentError: a negative number, outside of jit and without length.
         ConcretizationTypeError: traced, and no length.
+        DTypeError: x holds no integers.  ShapeError: x is no vector, or the weights do not fit.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.bincount(np.asarray([1, 1, 3])))
-        [0 2 0 1]
+        >>> x = np.asarray([1, 1, 3])
+        >>> print(np.bincount(x), np.bincount(x, weights=np.asarray([0.5, 0.25, 2.0])))
+        [0 2 0 1] [0.   0.75 0.   2.  ]
     """
     values = as_value(x, "bincount", "x")
     t = type_of(values)
@@ -444,17 +447,25 @@ def cov(
     aweights: Any = None,
     dtype: Any = None,
 ) -> Any:
-    """Covariance matrix of variables: ``mean((x_i - mean(x_i)) * conj(x_j - mean(x_j)))``.
+    """Covariance matrix: ``sum((x_i - mean(x_i)) * conj(x_j - mean(x_j))) / (n - ddof)``.
 
     Args:
-        m: variables as rows (or columns, without `rowvar`), observations along the other axis.
-        y: more variables.
+        m: vector or matrix: variables as rows (or columns, without `rowvar`), n observations along
+            the other axis; integers become floats.
+        y: more variables, with as many observations.
         rowvar: whether rows are variables.
-        bias: divide by the number of observations, not by one less.
-        ddof: what is taken off the number of observations instead.
-        fweights: how often each observation counts, integers.
-        aweights: how important each observation is.
-        dtype: dtype of the result.
+        bias: divide by n, not by n - 1.
+        ddof: int, what is taken off n instead; None leaves that to `bias`.
+        fweights: vector of n integers, how often each observation counts.
+        aweights: vector of n numbers, how important each observation is.
+        dtype: dtype of the result; None is the promoted inexact dtype.
+
+    Returns:
+        Matrix with a row and a column for each variable; an array of rank 0 for one variable.
+
+    Raises:
+        ShapeError: more than two axes, or weights that do not fit.
+        ValueArgumentError: ddof is no integer.  DTypeError: `fweights` are none.
 
     Example:
         >>> import numlift.numpy as np
