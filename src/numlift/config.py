@@ -171,6 +171,14 @@ _local: ContextVar[_Layer | None] = ContextVar("numlift_config", default=None)
 _backend_made = False
 
 
+def in_force() -> _Layer:
+    """State and watch flags in force here: what `current` and `watch` return, in one look-up."""
+    layer = _local.get()
+    if layer is None:
+        return _base
+    return layer if layer.base is _base else layer.rebase()
+
+
 def current() -> State:
     """The trace-relevant flags in force here: global values under this thread's open scopes."""
     layer = _local.get()

@@ -131,3 +131,22 @@ def test_each_new_shape_is_compiled() -> None:
     for n in range(1, 40):
         assert thrice(lambda n=n: f(np.ones(n)))[2].shape == (n,)
         assert f(numpy.ones(n, "f4")).shape == (n,)
+
+
+def test_numbers_given_by_name_are_not_donated() -> None:
+    # Numbers become arrays that later calls share.
+    f = nl.jit(lambda x, *, s: x * s, donate_argnames="s")
+    x = np.ones(())
+    for _ in range(4):
+        assert f(x, s=1.25) == 1.25
+        assert x * 1.25 == 1.25
+
+
+def test_several_static_names_in_any_order() -> None:
+    f = nl.jit(lambda x, *, a, b: x * a + b, static_argnames=("a", "b"))
+    x = np.ones(())
+    for _ in range(3):
+        assert f(x, a=2, b=3) == f(x, b=3, a=2) == 5 and f(x, a=3, b=2) == 5
+        assert f(x, b=2, a=2.5) == 4.5
+    with pytest.raises(ValueError, match="hashable"):
+        f(x, a=[1], b=2)

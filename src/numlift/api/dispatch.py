@@ -20,7 +20,7 @@ from ..ops.call import call_of
 from ..runtime import xla
 from ..runtime.array import Array
 from ..runtime.placement import Placement, default_placement, placement, sharded_type
-from ..runtime.transfer import as_array, constant, learn_quick_array, quick_array, to_sharding
+from ..runtime.transfer import as_array, learn_quick_array, quick_operands, to_sharding
 from ..tree import raw_flatten, tree_broadcast, tree_flatten, tree_leaves
 from .door import door
 from .program import Program, Recent, compile_graph
@@ -39,6 +39,7 @@ from .tracing import (
 )
 
 _is = operator.is_
+_new: Callable[[type[Array]], Array] = object.__new__
 _state = current_flags
 _current = current.get
 
@@ -48,7 +49,9 @@ class Entry:
 
     program: Program | RefProgram
 
-    __slots__ = ("program", "run", "handlers", "placements", "unflatten", "plain", "arrange")
+    __slots__ = (
+        "program", "run", "handlers", "placements", "unflatten", "plain", "arrange", "only"
+    )  # fmt: skip
 
     def __init__(self, program: Program, out_tree: Any, leaf_tree: Any):
         self.program = program
@@ -56,6 +59,8 @@ class Entry:
         self.unflatten = None if out_tree == leaf_tree else out_tree.unflatten
         self.plain = program.plain and program.check is None
         self.arrange = _arranger(program)
+        # Placement of the result if there is one and nothing else to be done, else None.
+        self.only = self.placements[0] if self.plain and self.unflatten is None else None
 
 
 def _arranger(program: Program) -> Callable[[list[Any]], Sequence[Any]] | None:
@@ -79,7 +84,7 @@ class RefEntry(Entry):
     __slots__ = ()
 
     def __init__(self, program: RefProgram, out_tree: Any):
-        self.program, self.plain, self.arrange = program, False, None
+        self.program, self.plain, self.arrange, self.only = program, False, None, None
         self.unflatten = None if out_tree == _LEAF else out_tree.unflatten
 
 
@@ -178,39 +183,25 @@ class Jitted:
         where = [placement_of(x) if isinstance(x, Ref) else x.placement for x in leaves]
         return self.run(self.entry(statics, tree, where, places), leaves)
 
-    def on_device(self, leaves: Sequence[Any]) -> list[Any] | None:
-        """Numbers and NumPy arrays as arrays; None if a leaf is something else, or has a new type.
+    def operands(self, values: Sequence[Any]) -> tuple[list[Placement], list[Any]] | None:
+        """Placements and buffers of arrays, numbers and NumPy arrays; None if one is new.
 
         Numbers become shared arrays, which must not be donated: None then as well.
         """
-        if self.donate_argnums:
+        if self.donate_argnums or self.donate_argnames:
             return None
-        arrays: list[Any] = []
-        hosts = False
-        for x in leaves:
-            kind = type(x)
-            if kind is Array:
-                arrays.append(x)
-                continue
-            hosts = True
-            if kind is float or kind is int or kind is bool or kind is complex:
-                arrays.append(constant(x))
-            elif kind is np.ndarray:
-                made = quick_array(x)
-                if made is None:
-                    return None
-                arrays.append(made)
-            else:
-                return None
-        self.hosts = hosts
-        return arrays
+        try:
+            return quick_operands(values)
+        except (OverflowError, MemoryError, RuntimeError):  # explained where all is looked at
+            return None
 
-    def find_quick(self, key: Any, args: Sequence[Any]) -> tuple[Entry | None, Sequence[Any]]:
-        """The entry of a call with arrays, numbers and NumPy arrays, and these as arrays."""
-        arrays = self.on_device(args)
-        if arrays is None:
-            return None, args
-        return self.quick.get((key, _state(), *[x.placement for x in arrays])), arrays
+    def find_quick(self, key: Any, args: Sequence[Any]) -> tuple[Entry | None, list[Any]]:
+        """The entry of a call with arrays, numbers and NumPy arrays, and their buffers."""
+        found = self.operands(args)
+        if found is None:
+            return None, []
+        placements, buffers = found
+        return self.quick.get((key, _state(), *placements)), buffers
 
     def find(
         self, key: Any, args: Sequence[Any], kwargs: dict[str, Any]
@@ -224,17 +215,20 @@ class Jitted:
         except (AttributeError, ValueError):  # a container of the user's, keys that do not sort
             return None, args
         arrays: Sequence[Any] = leaves
-        state = _state()
         try:
             placements = [x.placement for x in leaves]
+            self.hosts = False
         except AttributeError:
-            found = self.on_device(leaves)
+            found = self.operands(leaves)
             if found is None:
                 return None, args
-            arrays, placements = found, [x.placement for x in found]
+            placements, buffers = found
+            arrays, self.hosts = arrays_of(buffers, placements), True
+        state = _state()
         entry = self.entries.get((key, tree, state, *placements))
         if (
             entry is not None
+            and entry.arrange is not None
             and not kwargs
             and len(leaves) == len(args)
             and all(map(_is, leaves, args))
@@ -322,6 +316,8 @@ class Jitted:
 
     def run(self, entry: Entry, arrays: Sequence[Array]) -> Any:
         """Run an entry on arrays."""
+        if entry.arrange is not None:
+            return run_entry(entry, [x.buffer for x in arrays])
         outs = entry.program(arrays)
         return outs[0] if entry.unflatten is None else entry.unflatten(outs)
 
@@ -382,66 +378,98 @@ def clear_jitted() -> None:
         info.clear()
 
 
+def run_entry(entry: Entry, buffers: list[Any]) -> Any:
+    """Run an entry on buffers of the arguments; it must have `arrange`."""
+    try:
+        if not entry.plain:
+            buffers = entry.arrange(buffers)  # type: ignore[misc, assignment]
+        outs = entry.run(buffers).consume_with_handlers(entry.handlers)
+    except xla.JaxRuntimeError as error:
+        raise entry.program.failure(buffers, error) from error
+    if entry.unflatten is None:
+        return Array(outs[0], entry.placements[0])
+    return entry.unflatten(arrays_of(outs, entry.placements))
+
+
+def arrays_of(buffers: Sequence[Any], placements: Sequence[Placement]) -> list[Array]:
+    """An `Array` of each buffer; for many of them quicker than calls of the class."""
+    made = []
+    for buffer, where in zip(buffers, placements, strict=True):
+        x = _new(Array)
+        x.buffer, x.placement, x.type = buffer, where, where.type
+        made.append(x)
+    return made
+
+
 def make_jitted(info: Jitted) -> Callable[..., Any]:
     """The function that users call: dispatch on (structure, flags, placements)."""
-    quick, fun, statics = info.quick, info.fun, info.statics
-    slow = door(info.call_slowly)
-
-    def run(entry: Entry, leaves: Sequence[Any]) -> Any:
-        buffers = [x.buffer for x in leaves]
-        try:
-            if entry.plain:
-                outs = entry.run(buffers).consume_with_handlers(entry.handlers)
-            elif entry.arrange is None:
-                return info.run(entry, leaves)
-            else:
-                outs = entry.run(entry.arrange(buffers)).consume_with_handlers(entry.handlers)
-        except xla.JaxRuntimeError as error:
-            raise entry.program.failure(buffers, error) from error
-        if entry.unflatten is None:
-            return Array(outs[0], entry.placements[0])
-        return entry.unflatten(map(Array, outs, entry.placements))
-
-    def call(*args: Any, **kwargs: Any) -> Any:
-        entry: Entry | None
-        leaves: Sequence[Any]
-        if quick and not kwargs:
-            if info.hosts:
-                entry, leaves = info.find_quick(None, args)
-            else:
-                leaves = args
-                try:
-                    entry = quick.get((None, _state(), *[x.placement for x in args]))
-                except AttributeError:
-                    entry, leaves = info.find_quick(None, args)
-            if entry is not None and _current() is EVAL:
-                return run(entry, leaves)
-        entry, leaves = info.find(None, args, kwargs)
-        if entry is None or _current() is not EVAL:
-            return slow(args, kwargs)
-        return run(entry, leaves)
-
-    def call_with_statics(*args: Any, **kwargs: Any) -> Any:
-        if _current() is not EVAL:
-            return slow(args, kwargs)
-        found, rest, named = statics.split(args, kwargs)
-        try:
-            key = statics.key(found)
-        except ValueError:
-            return slow(args, kwargs)
-        if quick and not named:
-            entry, leaves = info.find_quick(key, rest)
-            if entry is not None:
-                return run(entry, leaves)
-        entry, leaves = info.find(key, rest, named)
-        return slow(args, kwargs) if entry is None else run(entry, leaves)
-
-    made = call_with_statics if statics else call
+    made = _with_statics(info) if info.statics else _without_statics(info)
     try:
-        functools.update_wrapper(made, fun)
+        functools.update_wrapper(made, info.fun)
     except (AttributeError, TypeError):
         made.__name__ = info.name
     return made
+
+
+def _without_statics(info: Jitted) -> Callable[..., Any]:
+    quick, slow = info.quick, door(info.call_slowly)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        entry: Entry | None = None
+        buffers: list[Any] = []
+        if quick and not kwargs:
+            if info.hosts:
+                entry, buffers = info.find_quick(None, args)
+            else:
+                try:
+                    # One array is the most frequent call, and comprehensions cost as much as
+                    # all of the rest.
+                    if len(args) == 1:
+                        x = args[0]
+                        entry = quick.get((None, _state(), x.placement))
+                        buffers = [x.buffer]
+                    else:
+                        entry = quick.get((None, _state(), *[x.placement for x in args]))
+                        buffers = [x.buffer for x in args]
+                except AttributeError:
+                    entry, buffers = info.find_quick(None, args)
+        if entry is None or _current() is not EVAL:
+            entry, leaves = info.find(None, args, kwargs)
+            if entry is None or _current() is not EVAL:
+                return slow(args, kwargs)
+            return info.run(entry, leaves)
+        where = entry.only
+        if where is None:
+            return run_entry(entry, buffers)
+        try:
+            (out,) = entry.run(buffers).consume_with_handlers(entry.handlers)
+        except xla.JaxRuntimeError as error:
+            raise entry.program.failure(buffers, error) from error
+        made = _new(Array)
+        made.buffer, made.placement, made.type = out, where, where.type
+        return made
+
+    return call
+
+
+def _with_statics(info: Jitted) -> Callable[..., Any]:
+    quick, statics, slow = info.quick, info.statics, door(info.call_slowly)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if _current() is not EVAL:
+            return slow(args, kwargs)
+        key, rest, named = statics.keyed(args, kwargs)
+        try:
+            if quick and not named:
+                entry, buffers = info.find_quick(key, rest)
+                if entry is not None:
+                    return run_entry(entry, buffers)
+            entry, leaves = info.find(key, rest, named)
+        except TypeError:  # static values that have no hash
+            entry = None
+        return slow(args, kwargs) if entry is None else info.run(entry, leaves)
+
+    return call
 
 
 def abstract_placements(leaves: Sequence[Any]) -> list[Placement]:

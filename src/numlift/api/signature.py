@@ -93,6 +93,33 @@ class Statics:
             kwargs = {name: kwargs[name] for name in sorted(kwargs) if name not in names}
         return tuple(found), args, kwargs
 
+    def keyed(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Any, Sequence[Any], dict[str, Any]]:
+        """What `key` gives for the static values (perhaps without a hash), and the other arguments.
+
+        For dispatch, which needs the values themselves only where it traces.
+        """
+        nums, names = self.nums, self.names
+        key: list[Any] = []
+        rest: Sequence[Any] = args
+        if nums and nums[0] < len(args):
+            rest = []
+            for i, x in enumerate(args):
+                if i in nums:
+                    key.append((i, exact(x)))
+                else:
+                    rest.append(x)
+        if kwargs and not names.isdisjoint(kwargs):
+            named = {}
+            for name in sorted(kwargs) if len(kwargs) > 1 else kwargs:
+                if name in names:
+                    key.append((name, exact(kwargs[name])))
+                else:
+                    named[name] = kwargs[name]
+            kwargs = named
+        return tuple(key) or None, rest, kwargs
+
     def key(self, statics: tuple[Any, ...]) -> Any:
         """Hashable key of static values; different values and types differ (1, 1.0, True)."""
         if not statics:

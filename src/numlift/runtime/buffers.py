@@ -14,6 +14,8 @@ from . import xla
 from .failures import failure
 from .placement import Placement, local_devices
 
+_device_put = xla.batched_device_put
+
 
 def put(value: np.ndarray, where: Placement, alias: bool = False) -> xla.ArrayImpl:
     """A buffer with the contents of `value`, cut as the placement says.
@@ -48,7 +50,19 @@ def _put(pieces: Sequence[Any], where: Placement, alias: bool) -> xla.ArrayImpl:
 
 def put_one(value: np.ndarray, where: Placement) -> xla.ArrayImpl:
     """A copy of `value` on the one device of `where`."""
-    return _put([value], where, False)
+    try:
+        return _device_put(
+            where.type.physical,
+            where.xla_sharding,
+            [value],
+            where.local_devices,
+            where.committed,
+            False,
+            xla.COPY,
+            True,
+        )
+    except (xla.JaxRuntimeError, MemoryError) as error:
+        raise failure(error, "device_put", {"array": where.type}, _places(where)) from error
 
 
 def put_pieces(

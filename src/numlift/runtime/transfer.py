@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -104,6 +104,38 @@ def learn_quick_array(x: np.ndarray, made: Array) -> None:
             _ready.clear()
         cast = None if dtype == x.dtype else dtype
         _ready[(x.dtype, x.shape, config.current())] = (made.placement, cast)
+
+
+def quick_operands(values: Sequence[Any]) -> tuple[list[Placement], list[Any]] | None:
+    """Placements and buffers of arrays, Python numbers and NumPy arrays that were seen before.
+
+    The buffers of numbers are shared: never donate them.
+
+    Returns:
+        None if a value needs a closer look: something else, or a NumPy array of a new kind.
+    """
+    flags = config.in_force()
+    state = flags.state
+    places: list[Placement] = []
+    found: list[Any] = []
+    for x in values:
+        kind = x.__class__
+        if kind is Array:
+            where, buffer = x.placement, x.buffer
+        elif kind is np.ndarray:
+            known = _ready.get((x.dtype, x.shape, state))
+            if known is None or flags.watch.transfer_guard_host_to_device != "allow":
+                return None
+            where, dtype = known
+            buffer = buffers.put_one(x if dtype is None else _cast(x, dtype), where)
+        elif kind in _SCALARS:
+            made = _constant(x, 0.0, state, None) if x and kind is not complex else constant(x)
+            where, buffer = made.placement, made.buffer
+        else:
+            return None
+        places.append(where)
+        found.append(buffer)
+    return places, found
 
 
 def _from_array(x: Array, type: Any, sharding: Any) -> Array:
@@ -214,6 +246,8 @@ def _as_numpy(x: Any, dtype: Any) -> np.ndarray:
 
 
 def _cast(value: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    if value.dtype.kind in "iub" and dtype.kind in "iub":  # wraps without a warning
+        return value.astype(dtype)
     with np.errstate(over="ignore", invalid="ignore"):  # out of range is defined: inf, or wraps
         return value.astype(dtype)
 
