@@ -207,10 +207,12 @@ def unpackbits(
 ) -> Any:
     """The bits of bytes, as an array of zeros and ones: the inverse of `packbits`.
 
-    Args: a: uint8 array of any shape. axis: int, the axis along which each byte becomes eight
-        elements; None flattens `a`. count: int, how many bits to keep along the axis (more: zeros
-        are added; negative: so many are cut off the end); None is all. bitorder: "big": the first
-        element is the highest bit; "little": the lowest.
+    Args:
+        a: uint8 array of any shape.
+        axis: int, the axis along which each byte becomes eight elements; None flattens `a`.
+        count: int, how many bits to keep along the axis (more: zeros are added; negative: so many
+            are cut off the end); None is all.
+        bitorder: "big": the first element is the highest bit; "little": the lowest.
 
     Returns:
         uint8 array, eight times as long along the axis if `count` is None.

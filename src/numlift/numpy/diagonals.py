@@ -295,11 +295,15 @@ def trace(
 ) -> Any:
     """Sum of the elements on a diagonal of two axes: ``sum_i a[i, i + offset]``.
 
-    Args: a: array of rank >= 2, any dtype. offset: int, which diagonal: 0 is the main one, positive
-        numbers lie above it. May be traced. axis1: int, the axis that counts as rows. axis2: int,
-        the axis that counts as columns. dtype: dtype to add in and to return. None: bools and
-        integers of fewer than 32 bits become int32 or uint32 (64 bits with x64 on). out: must be
-        None: arrays are immutable.
+    Args:
+        a: array of rank >= 2, any dtype.
+        offset: int, which diagonal: 0 is the main one, positive numbers lie above it. May be
+            traced.
+        axis1: int, the axis that counts as rows.
+        axis2: int, the axis that counts as columns.
+        dtype: dtype to add in and to return. None: bools and integers of fewer than 32 bits become
+            int32 or uint32 (64 bits with x64 on).
+        out: must be None: arrays are immutable.
 
     Returns:
         Array of the axes that stay. Derivative: 1 on the diagonal, else 0.
@@ -518,9 +522,14 @@ def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
     n = t.shape[0] if N is None else whole("vander", "N", N)
     if n < 0:
         raise errors.ValueArgumentError(errors.explain("vander", f"N is negative: {n}"))
+    return _powers_of(x, n, bool(increasing))
+
+
+@library(1)
+def _powers_of(x: Any, n: int, increasing: bool) -> Any:
+    """Powers 0 to n - 1 of the elements of a vector, along a last axis."""
     exponents = np.arange(n, dtype=np.int32)
-    exponents = exponents if increasing else exponents[::-1]
-    return power(expand(x, (1,)), exponents)
+    return power(expand(x, (1,)), exponents if increasing else exponents[::-1])
 
 
 __all__ = [

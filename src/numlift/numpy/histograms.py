@@ -55,9 +55,12 @@ def bincount(
 ) -> Any:
     """How often each non-negative integer occurs: ``out[i] = sum(weights[x == i])``.
 
-    Args: x: vector of integers or bools. weights: vector of the same length, what each element
-        counts; None is 1. minlength: int, the least length of the result. length: int, its exact
-        length; needed under jit. Numbers beyond it are dropped, negative ones count as 0.
+    Args:
+        x: vector of integers or bools.
+        weights: vector of the same length, what each element counts; None is 1.
+        minlength: int, the least length of the result.
+        length: int, its exact length; needed under jit. Numbers beyond it are dropped, negative
+            ones count as 0.
         out_sharding: sharding of the result, on Explicit mesh axes.
 
     Returns:

@@ -258,9 +258,12 @@ def vecdot(
 ) -> Any:
     """Scalar products of vectors along an axis: ``sum_k conj(x1[..., k]) x2[..., k]``.
 
-    Args: x1: array of rank >= 1, conjugated if complex. x2: array of rank >= 1; the axes besides
-        those of the vectors are broadcast with those of `x1`. axis: int, the axis of the vectors,
-        in each operand. precision: None, a `lax.Precision` or its name, a pair, or a dot algorithm.
+    Args:
+        x1: array of rank >= 1, conjugated if complex.
+        x2: array of rank >= 1; the axes besides those of the vectors are broadcast with those of
+            `x1`.
+        axis: int, the axis of the vectors, in each operand.
+        precision: None, a `lax.Precision` or its name, a pair, or a dot algorithm.
         preferred_element_type: dtype to sum in and to return; None is the common dtype.
 
     Returns:

@@ -185,11 +185,14 @@ def max(
 ) -> Any:
     """Greatest element over axes; NaN if there is one.
 
-    Args: a: array of any shape and dtype; complex numbers are ordered by real, then imaginary part.
-        axis: int or ints; None is all axes. out: must be None: arrays are immutable. keepdims: keep
-        the reduced axes, with size 1. initial: number of the dtype of `a`, the least possible
-        result; needed for no elements and with `where`. where: bools that broadcast to the shape of
-        `a`: which elements count; None is all.
+    Args:
+        a: array of any shape and dtype; complex numbers are ordered by real, then imaginary part.
+        axis: int or ints; None is all axes.
+        out: must be None: arrays are immutable.
+        keepdims: keep the reduced axes, with size 1.
+        initial: number of the dtype of `a`, the least possible result; needed for no elements and
+            with `where`.
+        where: bools that broadcast to the shape of `a`: which elements count; None is all.
 
     Returns:
         Array of the axes that stay, of the dtype of `a`. Derivative: equal elements share it, so
@@ -220,11 +223,14 @@ def min(
 ) -> Any:
     """Least element over axes; NaN if there is one.
 
-    Args: a: array of any shape and dtype; complex numbers are ordered by real, then imaginary part.
-        axis: int or ints; None is all axes. out: must be None: arrays are immutable. keepdims: keep
-        the reduced axes, with size 1. initial: number of the dtype of `a`, the greatest possible
-        result; needed for no elements and with `where`. where: bools that broadcast to the shape of
-        `a`: which elements count; None is all.
+    Args:
+        a: array of any shape and dtype; complex numbers are ordered by real, then imaginary part.
+        axis: int or ints; None is all axes.
+        out: must be None: arrays are immutable.
+        keepdims: keep the reduced axes, with size 1.
+        initial: number of the dtype of `a`, the greatest possible result; needed for no elements
+            and with `where`.
+        where: bools that broadcast to the shape of `a`: which elements count; None is all.
 
     Returns:
         Array of the axes that stay, of the dtype of `a`. Derivative: equal elements share it, so

@@ -351,11 +351,14 @@ def intersect1d(
 ) -> Any:
     """The different elements that both arrays have, in ascending order.
 
-    Args: ar1: array of any shape, flattened. ar2: array of any shape, flattened. assume_unique: no
-        array holds an element twice, which saves work outside of jit. return_indices: also return
-        where each element occurs first in both arrays. size: int, how many to return; needed under
-        jit. Too few are padded. fill_value: number that pads the elements; None is the first of
-        them. Indices are padded with the sizes of the arrays.
+    Args:
+        ar1: array of any shape, flattened.
+        ar2: array of any shape, flattened.
+        assume_unique: no array holds an element twice, which saves work outside of jit.
+        return_indices: also return where each element occurs first in both arrays.
+        size: int, how many to return; needed under jit. Too few are padded.
+        fill_value: number that pads the elements; None is the first of them. Indices are padded
+            with the sizes of the arrays.
 
     Returns:
         Vector of the promoted dtype, or a tuple of it and two int32 vectors (int64 with x64 on).

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..api.library import library
 from ..core.tracing import apply, type_of
 from ..lax.arguments import static_int
 from ..ops.shape import Split
@@ -17,9 +18,11 @@ from .util import as_value, check_axis
 def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     """Pieces of an array along an axis, whose sizes may differ by one.
 
-    Args: ary: array with at least one axis, any dtype. indices_or_sections: int n, the number of
-        pieces, of which the first ones are the longer ones; or ints, the positions at which to cut.
-        Not traced. axis: int, the axis to cut along.
+    Args:
+        ary: array with at least one axis, any dtype.
+        indices_or_sections: int n, the number of pieces, of which the first ones are the longer
+            ones; or ints, the positions at which to cut. Not traced.
+        axis: int, the axis to cut along.
 
     Returns:
         List of arrays. Derivatives are joined.
@@ -64,8 +67,10 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
 def hsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
     """Pieces of an array along axis 1, or along axis 0 for vectors: the inverse of `hstack`.
 
-    Args: ary: array with at least one axis, any dtype. indices_or_sections: int, the number of
-        equal pieces; or ints, the positions at which to cut.
+    Args:
+        ary: array with at least one axis, any dtype.
+        indices_or_sections: int, the number of equal pieces; or ints, the positions at which to
+            cut.
 
     Returns:
         List of arrays. Derivatives are joined.
@@ -85,8 +90,10 @@ def hsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
 def vsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
     """Pieces of an array along axis 0, for at least two axes: the inverse of `vstack`.
 
-    Args: ary: array with at least two axes, any dtype. indices_or_sections: int, the number of
-        equal pieces; or ints, the positions at which to cut.
+    Args:
+        ary: array with at least two axes, any dtype.
+        indices_or_sections: int, the number of equal pieces; or ints, the positions at which to
+            cut.
 
     Returns:
         List of arrays. Derivatives are joined.
@@ -106,8 +113,10 @@ def vsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
 def dsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
     """Pieces of an array along axis 2, for at least three axes: the inverse of `dstack`.
 
-    Args: ary: array with at least three axes, any dtype. indices_or_sections: int, the number of
-        equal pieces; or ints, the positions at which to cut.
+    Args:
+        ary: array with at least three axes, any dtype.
+        indices_or_sections: int, the number of equal pieces; or ints, the positions at which to
+            cut.
 
     Returns:
         List of arrays. Derivatives are joined.
@@ -147,16 +156,19 @@ def _split(function: str, ary: Any, where: Any, axis: int) -> list[Any]:
         sizes = _sections(function, n, static_int(function, "indices_or_sections", where), t)
         return apply(Split.of(sizes, axis), x)
     ends = [slice(None, int(w)).indices(n)[1] for w in where]
+    return _cut(x, axis, tuple(zip([0, *ends], [*ends, n], strict=True)))
+
+
+@library(1)
+def _cut(x: Any, axis: int, places: tuple[tuple[int, int], ...]) -> list[Any]:
+    """The parts from start to stop along an axis; empty where stop is not behind start."""
+    shape = type_of(x).shape
     pieces = []
-    for start, stop in zip([0, *ends], [*ends, n], strict=True):
-        pieces.append(
-            reshape_to(part(x, axis, start, max(start, stop)), _cut(t.shape, axis, start, stop))
-        )
+    for start, stop in places:
+        stop = max(start, stop)
+        size = (*shape[:axis], stop - start, *shape[axis + 1 :])
+        pieces.append(reshape_to(part(x, axis, start, stop), size))
     return pieces
-
-
-def _cut(shape: tuple[int, ...], axis: int, start: int, stop: int) -> tuple[int, ...]:
-    return (*shape[:axis], max(stop - start, 0), *shape[axis + 1 :])
 
 
 def _sections(function: str, n: int, count: int, t: Any) -> tuple[int, ...]:
