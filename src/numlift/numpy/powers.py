@@ -20,19 +20,35 @@ from .util import as_value, broadcast_operands, broadcast_to_shape, cast, promot
 
 
 def power(x1: Any, x2: Any, /) -> Any:
-    """x1 ** x2. A Python integer as x2 is done by repeated multiplication.
+    """Power x1 ** x2, element by element; 0 ** 0 is 1.
 
-    Integers to an array of integers stay integers; negative exponents then give 0 (and 1 for x1 =
-    1). bools count as integers. Derivative: x2 x1**(x2-1) in x1, which is 0 for x2 = 0 at every
-    x1; x1**x2 log(x1) in x2, taken as 0 at x1 = 0.
+    A Python integer as x2 becomes repeated multiplication. Integers to integers stay integers, and
+    wrap around; negative real numbers to a fraction give nan (`emath.power` gives complex ones).
+
+    Args:
+        x1: base, array or number; bools count as int32 (x64: int64).
+        x2: exponent, array or number; promoted with `x1` to one dtype, and broadcast. A float base
+            keeps its dtype with integer exponents.
+
+    Returns:
+        Array of the broadcast shape, in the promoted dtype.
 
     Raises:
-        DTypeError: an integer array to a negative Python integer.
+        ValueError: integers to a negative Python integer.
+        ShapeError: the shapes do not broadcast.
+
+    Derivative: x2 * x1**(x2 - 1) in x1, which is 0 for x2 = 0 at every x1 (JAX: nan at 0 ** 0);
+    x1**x2 log(x1) in x2, which is 0 where x1 is 0 and x2 >= 0, and nan for negative x1.
+
+    Differences from NumPy: an array of negative integers as x2 gives the whole part, 0 (but 1 or -1
+    for x1 = 1, -1), not a ValueError; `out` must be None and `where` True.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.power(np.asarray([1.0, 2.0]), 3)
-        Array([1., 8.], dtype=float32)
+        >>> np.power(np.asarray([2, 3, -2]), 3)
+        Array([ 8, 27, -8], dtype=int32)
+        >>> print(np.power(np.asarray([4.0, -8.0]), np.asarray([0.5, 1 / 3])))
+        [ 2. nan]
     """
     if type(x2) is int:
         return _whole_power(x1, x2)
@@ -126,12 +142,29 @@ def same_shape(x: Any, y: Any) -> tuple[Any, Any]:
 
 @library(2)
 def float_power(x1: Any, x2: Any, /) -> Any:
-    """x1 ** x2 in floating point: integers become the default float (NumPy: float64).
+    """Power x1 ** x2 in floating point: integers become floats before.
+
+    So negative exponents work for integers too, and large powers do not wrap around.
+
+    Args:
+        x1: base, array or number; integers and bools become float32 (x64: float64).
+        x2: exponent, array or number; promoted with `x1` to one dtype, and broadcast.
+
+    Returns:
+        Array of the broadcast shape, in the promoted dtype.
+
+    Raises:
+        ShapeError: the shapes do not broadcast.
+
+    Derivative: that of `power`.
+
+    Differences from NumPy: floats and complex numbers keep their dtype, integers become float32
+    (there everything is float64 or complex128); `out` must be None and `where` True.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.float_power(np.asarray([2, 3]), -1)
-        Array([0.5       , 0.33333334], dtype=float32)
+        >>> np.float_power(np.asarray([2, 4]), -1)
+        Array([0.5 , 0.25], dtype=float32)
     """
     x1, x2 = inexact_pair(x1, x2, "float_power")
     return apply(binary.pow_, x1, x2)
@@ -141,10 +174,29 @@ def float_power(x1: Any, x2: Any, /) -> Any:
 def gcd(x1: Any, x2: Any) -> Any:
     """Greatest common divisor of |x1| and |x2|, by Euclid's algorithm; gcd(0, 0) is 0.
 
+    Args:
+        x1: array or number of integers.
+        x2: array or number of integers; promoted with `x1` to one dtype, and broadcast.
+
+    Returns:
+        Array of the broadcast shape, in the promoted dtype. It is not negative, except where the
+        smallest integer has no opposite.
+
+    Raises:
+        DTypeError: an operand is neither integer nor bool.
+        ShapeError: the shapes do not broadcast.
+
+    Derivative: none: integers have none.
+
+    Differences from NumPy: two bools count as int32 (there a TypeError); `out` must be None and
+    `where` True.
+
     Example:
         >>> import numlift.numpy as np
-        >>> np.gcd(np.asarray([12, 18]), 8)
-        Array([4, 2], dtype=int32)
+        >>> np.gcd(np.asarray([12, -18, 0]), 8)
+        Array([4, 2, 8], dtype=int32)
+        >>> np.gcd.reduce(np.asarray([12, 18, 30]))
+        Array(6, dtype=int32)
     """
     x, y = numbers(x1, x2, "gcd")
     need_integers("gcd", x, y)
@@ -174,11 +226,31 @@ def _euclid_step(state: Any) -> Any:
 
 @library(2)
 def lcm(x1: Any, x2: Any) -> Any:
-    """Least common multiple of |x1| and |x2|; 0 if one is 0.
+    """Least common multiple of |x1| and |x2|; 0 if one of them is 0.
+
+    Integers wrap around: a multiple that the dtype cannot hold is wrong.
+
+    Args:
+        x1: array or number of integers.
+        x2: array or number of integers; promoted with `x1` to one dtype, and broadcast.
+
+    Returns:
+        Array of the broadcast shape, in the promoted dtype.
+
+    Raises:
+        DTypeError: an operand is neither integer nor bool.
+        ShapeError: the shapes do not broadcast.
+
+    Derivative: none: integers have none.
+
+    Differences from NumPy: int32 overflows where int64, the default there, does not; two bools
+    count as int32 (there a TypeError); `out` must be None and `where` True.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.lcm(4, 6)
+        >>> np.lcm(np.asarray([4, -6, 0]), 6)
+        Array([12,  6,  0], dtype=int32)
+        >>> np.lcm.reduce(np.asarray([2, 3, 4]))
         Array(12, dtype=int32)
     """
     x, y = numbers(x1, x2, "lcm")

@@ -31,36 +31,75 @@ def _whole(x: Any, function: str, op: Any) -> Any:
 
 @library(1)
 def floor(x: Any, /) -> Any:
-    """Largest whole number <= x; integers stay as they are. Derivative 0.
+    """Largest whole number that is not larger than x.
+
+    Args:
+        x: array or number, real; integers and bools stay as they are.
+
+    Returns:
+        Array of the shape and dtype of `x`: whole floats are floats.
+
+    Raises:
+        DTypeError: x is complex.
+
+    Derivative: 0 everywhere, also at the steps.
+
+    Differences from NumPy: `out` must be None and `where` True.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.floor(np.asarray([1.5, -1.5]))
-        Array([ 1., -2.], dtype=float32)
+        >>> np.floor(np.asarray([1.5, -1.5, 2.0, np.inf]))
+        Array([ 1., -2.,  2., inf], dtype=float32)
     """
     return _whole(x, "floor", ops.floor)
 
 
 @library(1)
 def ceil(x: Any, /) -> Any:
-    """Smallest whole number >= x; integers stay as they are. Derivative 0.
+    """Smallest whole number that is not smaller than x; of (-1, 0) it is -0.0.
+
+    Args:
+        x: array or number, real; integers and bools stay as they are.
+
+    Returns:
+        Array of the shape and dtype of `x`: whole floats are floats.
+
+    Raises:
+        DTypeError: x is complex.
+
+    Derivative: 0 everywhere, also at the steps.
+
+    Differences from NumPy: `out` must be None and `where` True.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.ceil(np.asarray([1.5, -1.5]))
-        Array([ 2., -1.], dtype=float32)
+        >>> np.ceil(np.asarray([1.5, -1.5, -0.5, np.inf]))
+        Array([ 2., -1., -0., inf], dtype=float32)
     """
     return _whole(x, "ceil", ops.ceil)
 
 
 @library(1)
 def trunc(x: Any) -> Any:
-    """x without its fraction, rounded towards 0; integers stay as they are. Derivative 0.
+    """x without its fraction: the nearest whole number towards 0; of (-1, 0) it is -0.0.
+
+    Args:
+        x: array or number, real; integers and bools stay as they are.
+
+    Returns:
+        Array of the shape and dtype of `x`: whole floats are floats.
+
+    Raises:
+        DTypeError: x is complex.
+
+    Derivative: 0 everywhere, also at the steps.
+
+    Differences from NumPy: `out` must be None and `where` True.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.trunc(np.asarray([1.5, -1.5]))
-        Array([ 1., -1.], dtype=float32)
+        >>> np.trunc(np.asarray([1.7, -1.7, -0.5]))
+        Array([ 1., -1., -0.], dtype=float32)
     """
     x = as_value(x, "trunc", "x")
     t = type_of(x)
@@ -79,11 +118,24 @@ def truncated(x: Any) -> Any:
 
 @library(1)
 def fix(x: Any, out: None = None) -> Any:
-    """x rounded towards 0: the same as `trunc`.
+    """x without its fraction: the same as `trunc`.
+
+    Args:
+        x: array or number, real; integers and bools stay as they are.
+        out: must be None.
+
+    Returns:
+        Array of the shape and dtype of `x`: whole floats are floats.
+
+    Raises:
+        DTypeError: x is complex.
+        ArgumentError: `out` is given.
+
+    Derivative: 0 everywhere, also at the steps.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.fix(np.asarray([1.5, -1.5]))
+        >>> np.fix(np.asarray([1.7, -1.7]))
         Array([ 1., -1.], dtype=float32)
     """
     no_out("fix", out)
@@ -92,12 +144,25 @@ def fix(x: Any, out: None = None) -> Any:
 
 @library(1)
 def rint(x: Any, /) -> Any:
-    """The nearest whole number, half-way cases to the even one; a float. Derivative 0.
+    """Nearest whole number, half-way cases to the even one; always a float.
+
+    Of complex numbers both parts are rounded.
+
+    Args:
+        x: array or number, real or complex; integers and bools become float32 (x64: float64).
+
+    Returns:
+        Array of the shape of `x`; floats and complex numbers keep their dtype.
+
+    Derivative: 0 everywhere, also at the steps.
+
+    Differences from NumPy: integers of every width become float32 (there int8 becomes float16,
+    int32 float64); `out` must be None and `where` True.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.rint(np.asarray([0.5, 1.5, -2.5]))
-        Array([ 0.,  2., -2.], dtype=float32)
+        >>> np.rint(np.asarray([0.5, 1.5, -2.5, 2.6]))
+        Array([ 0.,  2., -2.,  3.], dtype=float32)
     """
     return _by_parts(inexact(x, "rint"), lambda part: apply(ops.round_even, part))
 
@@ -111,17 +176,34 @@ def _by_parts(x: Any, function: Any) -> Any:
 
 @library(1)
 def round(a: Any, decimals: int = 0, out: None = None) -> Any:
-    """`a` rounded to `decimals` places, half-way cases to the even one. Derivative 0.
+    """`a` rounded to `decimals` places, half-way cases to the even digit.
+
+    It is rint(a * 10**decimals) / 10**decimals: 2.5 is exactly half-way, 1.005 is not, as it is no
+    float. Of complex numbers both parts are rounded; half precision is computed in float32.
 
     Args:
-        a: array or number; integers keep their dtype.
-        decimals: number of places; negative ones round to tens, hundreds, ...
+        a: array or number of any dtype.
+        decimals: number of places, a Python integer; negative ones round to tens, hundreds, ...
         out: must be None.
+
+    Returns:
+        Array of the shape and dtype of `a`.
+
+    Raises:
+        ArgumentError: `decimals` is no integer, or `out` is given.
+        TracerIntegerConversionError: `decimals` is traced.
+
+    Derivative: 0 everywhere, also at the steps.
+
+    Differences from NumPy: bools stay bools (there float16, or a TypeError with `decimals`); with
+    negative `decimals` they are int32.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.round(np.asarray([1.25, 2.375]), 1)
-        Array([1.2, 2.4], dtype=float32)
+        >>> np.round(np.asarray([1.25, 2.375, -0.5]), 1)
+        Array([ 1.2,  2.4, -0.5], dtype=float32)
+        >>> np.round(np.asarray([15, 25, 127]), -1)
+        Array([ 20,  20, 130], dtype=int32)
     """
     no_out("round", out)
     decimals = static_int("round", "decimals", decimals)
