@@ -22,21 +22,31 @@ from .util import as_value, broadcast_operands, cast, promote
 
 @library(2)
 def add(x1: Any, x2: Any, /) -> Any:
-    """Sum x1 + x2, element by element with broadcasting; bools: logical or.
+    """Sum x1 + x2, element by element; of bools it is `logical_or`.
 
     Args:
-        x1, x2: arrays or numbers.
+        x1: array or number of any dtype; integers wrap around.
+        x2: array or number; promoted with `x1` to one dtype, and broadcast.
 
     Returns:
-        Array of the promoted dtype. Derivative: 1 in both.
+        Array of the broadcast shape, in the promoted dtype.
 
     Raises:
-        ShapeError: the shapes do not broadcast.  TypePromotionError: no common dtype.
+        ShapeError: the shapes do not broadcast.
+        IntegerOverflowError: a Python integer does not fit into the dtype of the array beside it.
+
+    Derivative: 1 in both.
+
+    Differences from NumPy: int32 and float32 meet in float32 (there float64), as in JAX; `out` must
+    be None and `where` True.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.add(np.asarray([1, 2]), 0.5)
-        Array([1.5, 2.5], dtype=float32, weak_type=True)
+        >>> np.add(np.asarray([[0], [10]]), np.asarray([1, 2, 3]))
+        Array([[ 1,  2,  3],
+               [11, 12, 13]], dtype=int32)
+        >>> np.add(np.asarray([250], dtype=np.uint8), 10)
+        Array([4], dtype=uint8)
     """
     x1, x2 = pair(x1, x2, "add")
     return apply(arith.add, x1, x2)
@@ -44,12 +54,31 @@ def add(x1: Any, x2: Any, /) -> Any:
 
 @library(2)
 def subtract(x1: Any, x2: Any, /) -> Any:
-    """Difference x1 - x2. Not defined for bools (use `logical_xor`).
+    """Difference x1 - x2, element by element; not defined for bools (use `logical_xor`).
+
+    Args:
+        x1: array or number of any dtype but bool; integers wrap around.
+        x2: array or number; promoted with `x1` to one dtype, and broadcast.
+
+    Returns:
+        Array of the broadcast shape, in the promoted dtype.
+
+    Raises:
+        DTypeError: both are bools.
+        ShapeError: the shapes do not broadcast.
+        IntegerOverflowError: a Python integer does not fit into the dtype of the array beside it.
+
+    Derivative: 1 in x1, -1 in x2.
+
+    Differences from NumPy: int32 and float32 meet in float32 (there float64), as in JAX; `out` must
+    be None and `where` True.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.subtract(np.asarray([3, 2]), 1)
-        Array([2, 1], dtype=int32)
+        >>> np.subtract(np.asarray([3, 2]), 0.5)
+        Array([2.5, 1.5], dtype=float32, weak_type=True)
+        >>> np.subtract(np.asarray([3], dtype=np.uint8), np.asarray([5], dtype=np.uint8))
+        Array([254], dtype=uint8)
     """
     x1, x2 = pair(x1, x2, "subtract")
     if type_of(x1).kind == "b":
@@ -66,12 +95,33 @@ def no_bool(function: str, x: Any, advice: str) -> errors.DTypeError:
 
 @library(2)
 def multiply(x1: Any, x2: Any, /) -> Any:
-    """Product x1 * x2; bools: logical and.
+    """Product x1 * x2, element by element; of bools it is `logical_and`.
+
+    For products of matrices use `matmul`.
+
+    Args:
+        x1: array or number of any dtype; integers wrap around.
+        x2: array or number; promoted with `x1` to one dtype, and broadcast.
+
+    Returns:
+        Array of the broadcast shape, in the promoted dtype.
+
+    Raises:
+        ShapeError: the shapes do not broadcast.
+        IntegerOverflowError: a Python integer does not fit into the dtype of the array beside it.
+
+    Derivative: x2 in x1, and x1 in x2.
+
+    Differences from NumPy: int32 and float32 meet in float32 (there float64), as in JAX; `out` must
+    be None and `where` True.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.multiply(np.asarray([3, 2]), 2)
-        Array([6, 4], dtype=int32)
+        >>> np.multiply(np.asarray([[1], [10]]), np.asarray([1, 2, 3]))
+        Array([[ 1,  2,  3],
+               [10, 20, 30]], dtype=int32)
+        >>> [float(d) for d in nl.grad(np.multiply, argnums=(0, 1))(3.0, 5.0)]
+        [5.0, 3.0]
     """
     x1, x2 = pair(x1, x2, "multiply")
     return apply(arith.mul, x1, x2)
@@ -79,12 +129,29 @@ def multiply(x1: Any, x2: Any, /) -> Any:
 
 @library(2)
 def divide(x1: Any, x2: Any, /) -> Any:
-    """Quotient x1 / x2; integers are divided as floats. x / 0 is inf or nan, without a warning.
+    """Quotient x1 / x2, element by element, always as a float or complex number.
+
+    Division by zero gives inf, -inf or (0 / 0) nan, without a warning.
+
+    Args:
+        x1: array or number, real or complex; integers and bools become float32 (x64: float64).
+        x2: array or number; promoted with `x1` to one dtype, and broadcast.
+
+    Returns:
+        Array of the broadcast shape, in the promoted dtype.
+
+    Raises:
+        ShapeError: the shapes do not broadcast.
+
+    Derivative: 1 / x2 in x1, and -x1 / x2**2 in x2; inf or nan where x2 is 0.
+
+    Differences from NumPy: integers of every width become float32 (there int8 becomes float16,
+    int32 float64); `out` must be None and `where` True.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.divide(np.asarray([1, 2]), np.asarray([2, 4]))
-        Array([0.5, 0.5], dtype=float32)
+        >>> np.divide(np.asarray([1, -2, 0]), np.asarray([2, 0, 0]))
+        Array([ 0.5, -inf,  nan], dtype=float32)
     """
     x1, x2 = inexact_pair(x1, x2, "divide")
     return apply(binary.div, x1, x2)
@@ -92,15 +159,33 @@ def divide(x1: Any, x2: Any, /) -> Any:
 
 @library(2)
 def floor_divide(x1: Any, x2: Any, /) -> Any:
-    """Quotient rounded down, floor(x1 / x2).
+    """Quotient rounded down to a whole number, floor(x1 / x2), in the dtype of the operands.
 
-    Integers keep their dtype; x // 0 is then -2 for x != 0 and -1 for x == 0 where x1 is signed,
-    all bits set where it is unsigned (NumPy gives 0 and warns). Derivative 0.
+    Floats divided by 0 give inf, -inf or nan.
+
+    Args:
+        x1: array or number, real; bools count as int32 (x64: int64).
+        x2: array or number; promoted with `x1` to one dtype, and broadcast.
+
+    Returns:
+        Array of the broadcast shape, in the promoted dtype.
+
+    Raises:
+        DTypeError: an operand is complex.
+        ShapeError: the shapes do not broadcast.
+
+    Derivative: 0 in both.
+
+    Differences from NumPy: integers divided by 0 are -2, and 0 // 0 is -1; unsigned ones have all
+    bits set (there 0 and a warning); bools give int32 (there int8); `out` must be None and `where`
+    True.
 
     Example:
         >>> import numlift.numpy as np
         >>> np.floor_divide(np.asarray([7, -7]), 2)
         Array([ 3, -4], dtype=int32)
+        >>> np.floor_divide(np.asarray([7.5, -7.5, 1.0]), np.asarray([2.0, 2.0, 0.0]))
+        Array([ 3., -4., inf], dtype=float32)
     """
     return _floor_divide(*numbers(x1, x2, "floor_divide"))
 
@@ -149,16 +234,31 @@ def numbers(x1: Any, x2: Any, function: str) -> Any:
 
 @library(2)
 def remainder(x1: Any, x2: Any, /) -> Any:
-    """Remainder x1 - x2 * floor(x1 / x2), with the sign of x2. Integers: x % 0 is 0.
+    """Remainder x1 - x2 * floor(x1 / x2), with the sign of x2: Python's ``%``.
 
-    A remainder 0.0 may have the other sign than NumPy's, as its derivative is that of others.
+    Integers modulo 0 are 0, floats are nan. A remainder 0.0 has the sign of x2, too.
 
-    Derivative: 1 in x1, -floor(x1 / x2) in x2.
+    Args:
+        x1: array or number, real; bools count as int32 (x64: int64).
+        x2: array or number; promoted with `x1` to one dtype, and broadcast.
+
+    Returns:
+        Array of the broadcast shape, in the promoted dtype.
+
+    Raises:
+        DTypeError: an operand is complex.
+        ShapeError: the shapes do not broadcast.
+
+    Derivative: 1 in x1, -floor(x1 / x2) in x2, also at the jumps; nan in x2 where x2 is 0.
+
+    Differences from NumPy: bools give int32 (there int8); `out` must be None and `where` True.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.remainder(np.asarray([7, -7]), 3)
-        Array([1, 2], dtype=int32)
+        >>> np.remainder(np.asarray([7, -7, 5]), np.asarray([3, 3, 0]))
+        Array([1, 2, 0], dtype=int32)
+        >>> np.remainder(np.asarray([7.5, -7.5]), 2.0)
+        Array([1.5, 0.5], dtype=float32)
     """
     x, y = numbers(x1, x2, "remainder")
     t = type_of(x)
@@ -176,12 +276,31 @@ def remainder(x1: Any, x2: Any, /) -> Any:
 
 @library(2)
 def fmod(x1: Any, x2: Any, /) -> Any:
-    """Remainder of the division rounded towards zero, with the sign of x1.
+    """Remainder x1 - x2 * trunc(x1 / x2), with the sign of x1: C's ``%``.
+
+    Integers modulo 0 are 0, floats are nan.
+
+    Args:
+        x1: array or number, real; bools count as int32 (x64: int64).
+        x2: array or number; promoted with `x1` to one dtype, and broadcast.
+
+    Returns:
+        Array of the broadcast shape, in the promoted dtype.
+
+    Raises:
+        DTypeError: an operand is complex.
+        ShapeError: the shapes do not broadcast.
+
+    Derivative: 1 in x1, -trunc(x1 / x2) in x2, also at the jumps; nan in x2 where x2 is 0.
+
+    Differences from NumPy: bools give int32 (there int8); `out` must be None and `where` True.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.fmod(np.asarray([7, -7]), 3)
-        Array([ 1, -1], dtype=int32)
+        >>> np.fmod(np.asarray([7, -7, 5]), np.asarray([3, 3, 0]))
+        Array([ 1, -1,  0], dtype=int32)
+        >>> np.fmod(np.asarray([7.5, -7.5]), 2.0)
+        Array([ 1.5, -1.5], dtype=float32)
     """
     x, y = numbers(x1, x2, "fmod")
     if type_of(x).kind == "c":
@@ -201,12 +320,31 @@ def _truncated_remainder(x: Any, y: Any) -> Any:
 
 @library(2)
 def divmod(x1: Any, x2: Any, /) -> tuple[Any, Any]:
-    """``(floor_divide(x1, x2), remainder(x1, x2))``.
+    """Quotient rounded down and remainder together: ``(floor_divide(x1, x2), remainder(x1, x2))``.
+
+    Args:
+        x1: array or number, real; bools count as int32 (x64: int64).
+        x2: array or number; promoted with `x1` to one dtype, and broadcast.
+
+    Returns:
+        Two arrays of the broadcast shape, in the promoted dtype, with quotient * x2 + remainder =
+        x1.
+
+    Raises:
+        DTypeError: an operand is complex.
+        ShapeError: the shapes do not broadcast.
+
+    Derivative: 0 of the quotient; 1 and -quotient of the remainder.
+
+    Differences from NumPy: those of `floor_divide`.
 
     Example:
         >>> import numlift.numpy as np
         >>> np.divmod(np.asarray([7, -7]), 3)
         (Array([ 2, -3], dtype=int32), Array([1, 2], dtype=int32))
+        >>> quotient, rest = np.divmod(np.asarray([3.5, -3.5]), 1.0)
+        >>> print(quotient, rest)
+        [ 3. -4.] [0.5 0.5]
     """
     x, y = numbers(x1, x2, "divmod")
     if type_of(x).kind == "f":
