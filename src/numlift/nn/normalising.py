@@ -44,18 +44,25 @@ def _not_zero(total: Any) -> Any:
 
 @library(1)
 def softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:
-    """``exp(x) / sum(exp(x))`` along axes, without overflow.
+    """``exp(x) / sum(exp(x))`` along axes, without overflow: probabilities from logits.
 
     Args:
-        x: input.
+        x: array; integers become the default float.
         axis: axis, tuple of axes, or None for all.
-        where: elements to take part; the others give 0.
+        where: mask of the elements that take part; the others give 0.
+
+    Returns:
+        Array of the shape and floating dtype of `x`, which sums to 1 along the axes.
+
+    Raises:
+        AxisError: no such axis.
 
     Differences from JAX: if every element is -inf (or masked) the result and the derivative are 0,
-    not NaN.
+    not nan.
 
     Example:
-        >>> softmax([0.0, 0.0]).tolist()
+        >>> from numlift import nn
+        >>> nn.softmax([1000.0, 1000.0]).tolist()
         [0.5, 0.5]
     """
     x = inexact(x, "nn.softmax")
@@ -66,19 +73,26 @@ def softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:
 
 @library(1)
 def log_softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:
-    """``log(softmax(x))`` along axes, without underflow.
+    """``log(softmax(x)) = x - logsumexp(x)`` along axes, without underflow.
 
     Args:
-        x: input.
+        x: array; integers become the default float.
         axis: axis, tuple of axes, or None for all.
-        where: elements to take part; the others give -inf.
+        where: mask of the elements that take part; the others give -inf.
 
-    Differences from JAX: if every element is -inf the result is -inf and the derivative finite,
-    not NaN.
+    Returns:
+        Array of the shape and floating dtype of `x`.
+
+    Raises:
+        AxisError: no such axis.
+
+    Differences from JAX: if every element is -inf the result is -inf and the derivative finite, not
+    nan.
 
     Example:
-        >>> [round(v, 4) for v in log_softmax([0.0, 0.0]).tolist()]
-        [-0.6931, -0.6931]
+        >>> from numlift import nn
+        >>> nn.log_softmax([0.0, -1000.0]).tolist()
+        [0.0, -1000.0]
     """
     x = inexact(x, "nn.log_softmax")
     axes = check_axes("nn.log_softmax", axis, type_of(x).ndim)
@@ -101,20 +115,26 @@ def logsumexp(
     """``log(sum(b * exp(a)))`` along axes, without overflow.
 
     Args:
-        a: input.
+        a: array; integers become the default float.
         axis: axis, tuple of axes, or None for all.
-        b: factors that broadcast with `a`; default 1.
+        b: factors that broadcast with `a`; default 1. A factor 0 takes its element out.
         keepdims: keep the summed axes with size 1.
         return_sign: return (log of the absolute value, sign), for sums that may be negative.
-        where: elements to take part.
+        where: mask of the elements that take part.
 
-    The sum over nothing is -inf. The derivative is 0 if the sum is 0 (all elements -inf).
+    Returns:
+        Array without the axes; -inf for the sum over nothing. Derivative: the softmax, and 0 if the
+        sum is 0 (all elements -inf).
 
-    Differences from JAX: that derivative is 0, not NaN.
+    Raises:
+        AxisError: no such axis.
+
+    Differences from JAX: the derivative where all elements are -inf is 0, not nan.
 
     Example:
-        >>> round(float(logsumexp([0.0, 0.0])), 4)
-        0.6931
+        >>> from numlift import nn
+        >>> round(float(nn.logsumexp([1000.0, 1000.0])), 2)
+        1000.69
     """
     a = inexact(a, "nn.logsumexp")
     if b is not None:
@@ -148,14 +168,23 @@ def logmeanexp(x: Any, axis: Any = None, where: Any = None, keepdims: bool = Fal
     """``log(mean(exp(x)))`` along axes, without overflow.
 
     Args:
-        x: input.
+        x: array; integers become the default float.
         axis: axis, tuple of axes, or None for all.
-        where: elements to take part.
+        where: mask of the elements that take part.
         keepdims: keep the axes with size 1.
 
+    Returns:
+        Array without the axes. Derivative: the softmax.
+
+    Raises:
+        AxisError: no such axis.
+
+    Differences from JAX: -inf for no elements, not nan.
+
     Example:
-        >>> float(logmeanexp([2.0, 2.0]))
-        2.0
+        >>> from numlift import nn
+        >>> float(nn.logmeanexp([2000.0, 2000.0]))
+        2000.0
     """
     x = inexact(x, "nn.logmeanexp")
     t = type_of(x)
@@ -182,20 +211,25 @@ def standardize(
     """``(x - mean) / sqrt(variance + epsilon)`` along axes.
 
     Args:
-        x: input.
+        x: array; integers become the default float.
         axis: axis, tuple of axes, or None for all.
-        mean, variance: that broadcast with `x`; default those of `x` along the axes.
+        mean: array that broadcasts with `x`; default that of `x` along the axes.
+        variance: array that broadcasts with `x`; default that of `x` along the axes.
         epsilon: keeps the root away from 0.
-        where: elements that mean and variance are taken over.
+        where: mask of the elements that mean and variance are taken over.
         algorithm: ``"fast"`` takes the variance as mean square minus squared mean, in one pass;
             ``"stable"`` takes the mean squared distance from the mean.
 
+    Returns:
+        Array of the broadcast shape and floating dtype of `x`.
+
     Raises:
-        ValueArgumentError: another algorithm.
+        ValueArgumentError: another algorithm.  AxisError: no such axis.
 
     Example:
-        >>> float(standardize([1.0, 3.0]).sum())
-        0.0
+        >>> from numlift import nn
+        >>> [round(v, 3) for v in nn.standardize([1.0, 2.0, 3.0]).tolist()]
+        [-1.225, 0.0, 1.225]
     """
     x = inexact(x, "nn.standardize")
     axes = check_axes("nn.standardize", axis, type_of(x).ndim)
@@ -220,14 +254,21 @@ def one_hot(x: Any, num_classes: int, *, dtype: Any = None, axis: int = -1) -> A
     """Vectors with a 1 at the positions `x` and 0 elsewhere; all 0 for positions out of range.
 
     Args:
-        x: positions, from 0.
-        num_classes: length of the vectors.
+        x: array or number: positions, from 0.
+        num_classes: length of the vectors, known while tracing.
         dtype: dtype of the result; default the default float.
-        axis: where the new axis goes.
+        axis: where the new axis goes in the result.
+
+    Returns:
+        Array of the shape of `x` with a new axis of size `num_classes`, without a derivative.
+
+    Raises:
+        ShapeError: `num_classes` is negative.  AxisError: no such axis.
 
     Example:
-        >>> one_hot(1, 3).tolist()
-        [0.0, 1.0, 0.0]
+        >>> from numlift import nn
+        >>> nn.one_hot([0, 2, 5], 3, dtype=int).tolist()
+        [[1, 0, 0], [0, 0, 1], [0, 0, 0]]
     """
     function = "nn.one_hot"
     x = np.asarray(as_value(x, function, "x"))
