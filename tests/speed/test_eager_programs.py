@@ -26,13 +26,7 @@ SEVERAL = dict.fromkeys(
     ("argwhere", "delete", "extract", "histogram", "histogram2d", "histogramdd", "insert",
      "intersect1d", "setdiff1d", "setxor1d", "union1d"),
     "values decide the shapes: one program finds them, another one uses them",
-) | dict.fromkeys(
-    ("array_split", "split", "hsplit", "vsplit", "indices"), "one program for each array returned",
-) | {
-    "vander": "the powers are made apart",
-    "fftfreq": "numbers are divided apart",
-    "rfftfreq": "numbers are divided apart",
-}  # fmt: skip
+)  # fmt: skip
 
 
 class Runs:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..api.library import library
 from ..api.vmap import vmap
 from ..core.dtypes import user_dtype
 from ..core.tracing import apply, type_of
@@ -15,6 +16,7 @@ from ..runtime.transfer import as_array
 from ..structural.shape import Broadcast, reshape
 from .creation import array, unused
 from .filling import shape_of
+from .joining import stack
 from .ranges import arange
 from .util import as_value
 
@@ -136,16 +138,19 @@ def indices(dimensions: Any, dtype: Any = None, sparse: bool = False) -> Any:
     """
     shape = shape_of("indices", dimensions)
     wanted = user_dtype(int if dtype is None else dtype, "indices", False)
+    if not shape:
+        return () if sparse else array(np.empty((0,), wanted))
+    return _numbers(shape, wanted, bool(sparse))
+
+
+@library(0)
+def _numbers(shape: tuple[int, ...], dtype: Any, sparse: bool) -> Any:
+    """The numbers along each axis of an array."""
     found = []
     for axis, n in enumerate(shape):
-        line = arange(n, dtype=wanted)
         full = shape if not sparse else tuple(n if j == axis else 1 for j in range(len(shape)))
-        found.append(apply(Broadcast.of(full, (axis,), None), line))
-    if sparse:
-        return tuple(found)
-    if not shape:
-        return array(np.empty((0,), wanted))
-    return array(found, wanted)
+        found.append(apply(Broadcast.of(full, (axis,), None), arange(n, dtype=dtype)))
+    return tuple(found) if sparse else stack(found)
 
 
 def fromfunction(

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ... import errors
+from ...api.library import library
 from ...core.dtypes import user_dtype
 from ...core.tracing import apply, type_of
 from ...lax.arguments import static_int
@@ -16,6 +17,16 @@ from ..creation import placed
 from ..pieces import binary
 from ..rearranging import roll
 from ..util import as_value, check_axes
+
+
+@library(1)
+def _over_width(d: Any, function: str, n: int, dtype: Any) -> Any:
+    """Whole numbers in the order of the coefficients, over ``n d``."""
+    if function == "rfftfreq":
+        whole = np.arange(n // 2 + 1)
+    else:
+        whole = np.roll(np.arange(-(n // 2), n - n // 2), -(n // 2))
+    return apply(div, whole.astype(dtype), binary(mul, function, convert(d, dtype), dtype.type(n)))
 
 
 def _spacing(function: str, n: int, d: Any, dtype: Any) -> tuple[int, Any, Any]:
@@ -29,8 +40,7 @@ def _spacing(function: str, n: int, d: Any, dtype: Any) -> tuple[int, Any, Any]:
     if n < 0:
         raise errors.ValueArgumentError(errors.explain(function, f"n must be positive, but is {n}"))
     kind = user_dtype(float if dtype is None else dtype, function)
-    d = convert(as_value(d, function, "d"), kind)
-    return n, binary(mul, function, d, kind.type(n)), kind
+    return n, as_value(d, function, "d"), kind
 
 
 def fftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: Any = None) -> Any:
@@ -55,9 +65,8 @@ def fftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: Any = None) -> A
         >>> print(np.fft.fftfreq(4, 0.5), np.fft.fftfreq(5))
         [ 0.   0.5 -1.  -0.5] [ 0.   0.2  0.4 -0.4 -0.2]
     """
-    n, width, kind = _spacing("fftfreq", n, d, dtype)
-    whole = np.roll(np.arange(-(n // 2), n - n // 2), -(n // 2)).astype(kind)
-    return placed(apply(div, whole, width), device, None)
+    n, d, kind = _spacing("fftfreq", n, d, dtype)
+    return placed(_over_width(d, "fftfreq", n, kind), device, None)
 
 
 def rfftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: Any = None) -> Any:
@@ -82,8 +91,8 @@ def rfftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: Any = None) -> 
         >>> print(np.fft.rfftfreq(4), np.fft.rfftfreq(5))
         [0.   0.25 0.5 ] [0.  0.2 0.4]
     """
-    n, width, kind = _spacing("rfftfreq", n, d, dtype)
-    return placed(apply(div, np.arange(n // 2 + 1).astype(kind), width), device, None)
+    n, d, kind = _spacing("rfftfreq", n, d, dtype)
+    return placed(_over_width(d, "rfftfreq", n, kind), device, None)
 
 
 def fftshift(x: Any, axes: Any = None) -> Any:
