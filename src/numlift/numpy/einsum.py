@@ -51,11 +51,11 @@ def einsum(
     Args:
         subscripts: the expression; or the first operand, with the operands and lists of axes in
             turns: ``einsum(x, [0, 1], y, [1, 2], [0, 2])``.
-        *operands: arrays.
-        out: must be None.
+        *operands: arrays, of as many axes as their subscripts.
+        out: must be None: arrays are immutable.
         optimize: how the order of products is found: a strategy of opt_einsum ("auto", "optimal",
             "greedy" ...), True, False (from left to right), or a path from `einsum_path`.
-        precision: as in `matmul`.
+        precision: None, a `lax.Precision` or its name, a pair, or a dot algorithm.
         preferred_element_type: dtype to sum in and to return.
         out_sharding: sharding of the result, on Explicit mesh axes.
 

@@ -242,8 +242,9 @@ def histogram(
 
     Args:
         a: values, flattened.
-        bins, range: as in `histogram_bin_edges`.
-        weights: what each value counts, default 1.
+        bins: int, the number of equal bins; or a vector of edges, ascending; or a rule's name.
+        range: pair (least, greatest) that equal bins cover; None is that of the values.
+        weights: array of the shape of `a`, what each value counts; None is 1.
         density: return the density, whose integral is 1, instead of counts.
 
     Returns:
@@ -311,10 +312,12 @@ def histogram2d(
     """How many points fall into each bin of a grid.
 
     Args:
-        x, y: coordinates of the points.
+        x: vector, the first coordinates of the points.
+        y: vector of the same length, the second ones.
         bins: int, vector of edges, or a pair of these.
         range: pair of (least, greatest), or None.
-        weights, density: as in `histogram`.
+        weights: vector, what each point counts; None is 1.
+        density: return the density, whose integral is 1, instead of counts.
 
     Returns:
         (histogram, edges of x, edges of y).
@@ -353,7 +356,8 @@ def histogramdd(
         sample: array of shape (points, dimensions), or sequence of coordinate arrays.
         bins: int, or one int or vector of edges for each dimension.
         range: sequence of (least, greatest) or None, one a dimension.
-        weights, density: as in `histogram`.
+        weights: vector, what each point counts; None is 1.
+        density: return the density, whose integral is 1, instead of counts.
 
     Returns:
         (histogram, list of edges).

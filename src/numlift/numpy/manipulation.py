@@ -112,7 +112,8 @@ def ravel(a: Any, order: str = "C", *, out_sharding: Any = None) -> Any:
 
     Args:
         a: array.
-        order: as in `reshape`; "K" is "C" here.
+        order: "C" reads the last axis fastest, "F" the first; "A" and "K" are "C" here, because
+            arrays are always stored in that order.
         out_sharding: sharding of the result, on Explicit mesh axes.
 
     Returns:

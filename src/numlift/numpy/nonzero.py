@@ -164,8 +164,9 @@ def argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
     """Index vectors of the elements that are not zero, one a row.
 
     Args:
-        a: array.
-        size, fill_value: as in `nonzero`.
+        a: array of any shape and dtype.
+        size: int, how many to return; needed under jit. None is all of them.
+        fill_value: index (or one an axis) that pads the result up to `size`; None is 0.
 
     Returns:
         Integers of shape ``(count, a.ndim)``.

@@ -422,10 +422,13 @@ def tensordot(
     """Product summed over several axes.
 
     Args:
-        a, b: arrays.
+        a: array of any shape.
+        b: array of any shape.
         axes: int n, the last n axes of `a` and the first n of `b`; or a pair of ints or sequences:
             the axes of `a` and those of `b` that go with them.
-        precision, preferred_element_type, out_sharding: as in `matmul`.
+        precision: None, a `lax.Precision` or its name, a pair, or a dot algorithm.
+        preferred_element_type: dtype to sum in and to return; None is the common dtype.
+        out_sharding: sharding of the result, on Explicit mesh axes.
 
     Returns:
         Array with the other axes of `a`, then those of `b`.

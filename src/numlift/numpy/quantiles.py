@@ -267,6 +267,9 @@ def quantile(
 
     Raises:
         ValueArgumentError: a known `q` is outside of [0, 1], or the method is unknown.
+        DTypeError: complex numbers.
+
+    Differences from JAX: all of NumPy's methods; a known `q` outside of the range is an error.
 
     Example:
         >>> import numlift.numpy as np
