@@ -33,20 +33,40 @@ def _dtype(dtype: Any, default: Any) -> Any:
 
 
 def zeros(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Any:
-    """Zeros; the key is not used.
+    """Initializer that gives zeros.
+
+    Args:
+        key: not used.
+        shape: shape of the result.
+        dtype: dtype of the result; default the default float.
+        out_sharding: sharding of the result, on meshes with Explicit axes.
+
+    Returns:
+        Array of shape `shape`.
 
     Example:
-        >>> zeros(None, (2,)).tolist()
+        >>> from numlift import nn
+        >>> nn.initializers.zeros(None, (2,)).tolist()
         [0.0, 0.0]
     """
     return _placed(np.zeros(shape, dtype), out_sharding)
 
 
 def ones(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Any:
-    """Ones; the key is not used.
+    """Initializer that gives ones.
+
+    Args:
+        key: not used.
+        shape: shape of the result.
+        dtype: dtype of the result; default the default float.
+        out_sharding: sharding of the result, on meshes with Explicit axes.
+
+    Returns:
+        Array of shape `shape`.
 
     Example:
-        >>> ones(None, (2,)).tolist()
+        >>> from numlift import nn
+        >>> nn.initializers.ones(None, (2,)).tolist()
         [1.0, 1.0]
     """
     return _placed(np.ones(shape, dtype), out_sharding)
@@ -57,10 +77,19 @@ def _placed(x: Any, out_sharding: Any) -> Any:
 
 
 def constant(value: Any, dtype: Any = None) -> Initializer:
-    """Initializer that fills with a value (a number, or an array that broadcasts).
+    """Initializer that fills with a value.
+
+    Args:
+        value: number, or array that broadcasts to the shape.
+        dtype: dtype where none is given; default the default float.
+
+    Returns:
+        An initializer: a function ``(key, shape, dtype=None, out_sharding=None)``; the key is not
+            used.
 
     Example:
-        >>> constant(3.0)(None, (2,)).tolist()
+        >>> from numlift import nn
+        >>> nn.initializers.constant(3.0)(None, (2,)).tolist()
         [3.0, 3.0]
     """
 
@@ -72,11 +101,23 @@ def constant(value: Any, dtype: Any = None) -> Initializer:
 
 
 def uniform(scale: Any = 1e-2, dtype: Any = None) -> Initializer:
-    """Initializer with uniform numbers in [0, scale).
+    """Initializer with uniform numbers in [0, `scale`).
+
+    Args:
+        scale: upper end.
+        dtype: dtype where none is given; default the default float.
+
+    Returns:
+        An initializer: a function ``(key, shape, dtype=None, out_sharding=None)``.
+
+    Raises:
+        DTypeError: neither floating nor complex (when used).
 
     Example:
-        >>> uniform(5.0)(random.key(0), (2, 3)).shape
-        (2, 3)
+        >>> from numlift import nn, random
+        >>> x = nn.initializers.uniform(5.0)(random.key(0), (2, 3))
+        >>> x.shape, bool((x >= 0).all() and (x < 5).all())
+        ((2, 3), True)
     """
     default = dtype
 
@@ -90,9 +131,21 @@ def uniform(scale: Any = 1e-2, dtype: Any = None) -> Initializer:
 def normal(stddev: Any = 1e-2, dtype: Any = None) -> Initializer:
     """Initializer with normal numbers of mean 0.
 
+    Args:
+        stddev: their standard deviation.
+        dtype: dtype where none is given; default the default float.
+
+    Returns:
+        An initializer: a function ``(key, shape, dtype=None, out_sharding=None)``.
+
+    Raises:
+        DTypeError: neither floating nor complex (when used).
+
     Example:
-        >>> normal(0.1)(random.key(0), (2, 3)).shape
-        (2, 3)
+        >>> from numlift import nn, random
+        >>> x = nn.initializers.normal(0.1)(random.key(0), (100, 100))
+        >>> round(float(x.std()), 2)
+        0.1
     """
     default = dtype
 
@@ -106,13 +159,27 @@ def normal(stddev: Any = 1e-2, dtype: Any = None) -> Initializer:
 def truncated_normal(
     stddev: Any = 1e-2, dtype: Any = None, lower: Any = -2.0, upper: Any = 2.0
 ) -> Initializer:
-    """Initializer with `stddev` times standard normal numbers cut to (lower, upper).
+    """Initializer with `stddev` times standard normal numbers cut to (`lower`, `upper`).
 
     The standard deviation of the result is below `stddev` because of the cut.
 
+    Args:
+        stddev: factor.
+        dtype: dtype where none is given; default the default float.
+        lower: lower end, in standard deviations.
+        upper: upper end, in standard deviations.
+
+    Returns:
+        An initializer: a function ``(key, shape, dtype=None, out_sharding=None)``.
+
+    Raises:
+        DTypeError: no floating dtype (when used).
+
     Example:
-        >>> truncated_normal(0.1)(random.key(0), (2, 3)).shape
-        (2, 3)
+        >>> from numlift import nn, random
+        >>> x = nn.initializers.truncated_normal(0.1)(random.key(0), (100, 100))
+        >>> bool(abs(x).max() <= 0.2), round(float(x.std()), 2)
+        (True, 0.09)
     """
     default = dtype
 
@@ -164,17 +231,24 @@ def variance_scaling(
             ``"fan_geo_avg"`` (their geometric mean).
         distribution: ``"truncated_normal"`` (cut at two deviations, variance corrected),
             ``"normal"`` or ``"uniform"``. Complex numbers have that variance in absolute value.
-        in_axis, out_axis: axes that count as inputs and outputs.
+        in_axis: axis or axes that count as inputs.
+        out_axis: axis or axes that count as outputs.
         batch_axis: axes that count as neither; all others multiply both.
-        dtype: default dtype.
+        dtype: dtype where none is given; default the default float.
+
+    Returns:
+        An initializer: a function ``(key, shape, dtype=None, out_sharding=None)``.
 
     Raises:
-        ValueArgumentError: unknown mode or distribution.
-        ShapeError: fewer than two axes (when used).
+        ValueArgumentError: unknown mode or distribution.  ShapeError: fewer than two axes (when
+        used). DTypeError: neither floating nor complex (when used).
 
     Example:
-        >>> variance_scaling(2.0, "fan_in", "normal")(random.key(0), (3, 4)).shape
-        (3, 4)
+        >>> from numlift import nn, random
+        >>> init = nn.initializers.variance_scaling(2.0, "fan_in", "normal")
+        >>> x = init(random.key(0), (200, 100))
+        >>> round(float(x.std()), 2)
+        0.1
     """
     for name, value, known in (
         ("mode", mode, ("fan_in", "fan_out", "fan_avg", "fan_geo_avg")),
@@ -242,6 +316,27 @@ def _complex_unit(
     return (radius * np.exp(1j * angle)).astype(dtype)
 
 
+_SCALED_TEXT = """Initializer ``variance_scaling({1}, "{2}", "{3}")``.
+
+    Args:
+        in_axis: axis or axes that count as inputs.
+        out_axis: axis or axes that count as outputs.
+        batch_axis: axes that count as neither; all others multiply both.
+        dtype: dtype where none is given; default the default float.
+
+    Returns:
+        An initializer: a function ``(key, shape, dtype=None, out_sharding=None)``.
+
+    Raises:
+        ShapeError: fewer than two axes (when used).
+
+    Example:
+        >>> from numlift import nn, random
+        >>> nn.initializers.{0}()(random.key(0), (3, 4)).shape
+        (3, 4)
+    """
+
+
 def _scaled(name: str, scale: float, mode: str, distribution: str) -> Initializer:
     def make(
         in_axis: int | Sequence[int] = -2,
@@ -252,11 +347,7 @@ def _scaled(name: str, scale: float, mode: str, distribution: str) -> Initialize
         return variance_scaling(scale, mode, distribution, in_axis, out_axis, batch_axis, dtype)
 
     make.__name__ = make.__qualname__ = name
-    make.__doc__ = (
-        f'Initializer ``variance_scaling({scale}, "{mode}", "{distribution}")``.\n\n'
-        "    See `variance_scaling` for the arguments.\n\n"
-        f"    Example:\n        >>> {name}()(random.key(0), (3, 4)).shape\n        (3, 4)\n    "
-    )
+    make.__doc__ = _SCALED_TEXT.format(name, scale, mode, distribution)
     return make
 
 
@@ -274,14 +365,20 @@ def orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> In
     Args:
         scale: factor.
         column_axis: axis that holds the columns; the others together hold the rows.
-        dtype: default dtype.
+        dtype: dtype where none is given; default the default float.
+
+    Returns:
+        An initializer: a function ``(key, shape, dtype=None, out_sharding=None)``.
 
     Raises:
-        ShapeError: fewer than two axes (when used).
+        ShapeError: fewer than two axes (when used).  DTypeError: neither floating nor complex (when
+        used).
 
     Example:
-        >>> orthogonal()(random.key(0), (3, 4)).shape
-        (3, 4)
+        >>> from numlift import nn, numpy as np, random
+        >>> q = nn.initializers.orthogonal()(random.key(0), (3, 4))
+        >>> bool(np.allclose(q @ q.T, np.eye(3), atol=1e-5))
+        True
     """
     default = dtype
 
@@ -317,19 +414,26 @@ def _orthonormal(key: Any, shape: tuple[int, ...], dtype: Any) -> Any:
 def delta_orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> Initializer:
     """Initializer for kernels of convolutions: an orthogonal matrix at the centre, else zeros.
 
+    The convolution then keeps norms, however deep the network is. The shape must be (spatial...,
+    in, out) with 1 to 3 spatial axes and in <= out.
+
     Args:
         scale: factor.
         column_axis: as in `orthogonal`.
-        dtype: default dtype.
+        dtype: dtype where none is given; default the default float.
 
-    The shape must be (spatial..., in, out) with 1 to 3 spatial axes and in <= out.
+    Returns:
+        An initializer: a function ``(key, shape, dtype=None, out_sharding=None)``.
 
     Raises:
-        ShapeError: another shape (when used).
+        ShapeError: another shape (when used).  DTypeError: neither floating nor complex (when
+        used).
 
     Example:
-        >>> delta_orthogonal()(random.key(0), (3, 3, 2, 4)).shape
-        (3, 3, 2, 4)
+        >>> from numlift import nn, random
+        >>> kernel = nn.initializers.delta_orthogonal()(random.key(0), (3, 3, 2, 4))
+        >>> kernel.shape, int((kernel != 0).any((2, 3)).sum())
+        ((3, 3, 2, 4), 1)
     """
     matrix = orthogonal(scale, column_axis, dtype)
     default = dtype
