@@ -101,6 +101,9 @@ def get_scaled_dot_general_config(mode: str, global_scale: Any = None) -> BlockS
             float8_e4m3fn for each 16, and one factor for all.
         global_scale: that factor, float32 (nvfp4 only); default 1.
 
+    Returns:
+        A `BlockScaleConfig`, to be given to `scaled_dot_general`.
+
     Raises:
         ValueArgumentError: another mode.
 
