@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -22,6 +22,7 @@ from .program_checks import program_check
 
 _programs: dict[tuple, Program] = {}
 _LIMIT = 4096
+_new: Callable[[type[Array]], Array] = object.__new__
 _state = config.current
 
 
@@ -30,8 +31,17 @@ def execute(op: Op, args: Sequence[Any]) -> Any:
     try:
         state = _state()
         programs = _programs if op.memoise_type else op.__dict__["programs"]
-        program = programs[(op, state, *[x.placement for x in args])]
-        buffers = [x.buffer for x in args]
+        if len(args) == 2:  # written out: a comprehension takes as long as all of the rest
+            x, y = args
+            program = programs[op, state, x.placement, y.placement]
+            buffers = [x.buffer, y.buffer]
+        elif len(args) == 1:
+            x = args[0]
+            program = programs[op, state, x.placement]
+            buffers = [x.buffer]
+        else:
+            program = programs[(op, state, *[x.placement for x in args])]
+            buffers = [x.buffer for x in args]
     except (KeyError, AttributeError):
         program = None
     if program is None:
@@ -43,9 +53,12 @@ def execute(op: Op, args: Sequence[Any]) -> Any:
         outs = program.run(buffers).consume_with_handlers(program.handlers)
     except xla.JaxRuntimeError as error:
         raise program.failure([x.buffer for x in args], error) from error
-    if not op.multi:
-        return Array(outs[0], program.placements[0])
-    return list(map(Array, outs, program.placements))
+    if op.multi:
+        return list(map(Array, outs, program.placements))
+    where = program.placements[0]
+    made = _new(Array)
+    made.buffer, made.placement, made.type = outs[0], where, where.type
+    return made
 
 
 def _execute_slowly(op: Op, args: Sequence[Any]) -> Any:

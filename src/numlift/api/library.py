@@ -16,13 +16,14 @@ from ..runtime import xla
 from ..runtime.array import Array
 from ..runtime.transfer import as_array, constant, learn_quick_array, quick_array
 from ..tree import raw_flatten
-from .dispatch import Entry
+from .dispatch import Entry, arrays_of
 from .door import door
 from .program import Program, compile_graph
 from .program_checks import program_check
 from .tracing import trace_function
 
 _is = operator.is_
+_new: Callable[[type[Array]], Array] = object.__new__
 _state = config.current
 _current = current.get
 _LEAF = raw_flatten(0)[1]
@@ -38,9 +39,12 @@ def run(entry: Entry, buffers: list[Any]) -> Any:
         outs = entry.run(buffers).consume_with_handlers(entry.handlers)
     except xla.JaxRuntimeError as error:
         raise entry.program.failure(buffers, error) from error
-    if entry.unflatten is None:
-        return Array(outs[0], entry.placements[0])
-    return entry.unflatten(map(Array, outs, entry.placements))
+    where = entry.only
+    if where is None:
+        return entry.unflatten(arrays_of(outs, entry.placements))  # type: ignore[misc]
+    made = _new(Array)
+    made.buffer, made.placement, made.type = outs[0], where, where.type
+    return made
 
 
 def on_device(x: Any) -> Any:
@@ -80,12 +84,27 @@ def library(
             if _current() is not EVAL:
                 return function(*args, **kwargs)
             if quick and not kwargs and len(args) <= arrays:
+                buffers: list[Any] = []
                 try:
-                    entry = quick.get((_state(), *[x.placement for x in args]))
+                    # Written out for the most frequent calls: a comprehension takes as long as
+                    # all of the rest.
+                    if len(args) == 1:
+                        x = args[0]
+                        entry = quick.get((_state(), x.placement))
+                        buffers = [x.buffer]
+                    elif len(args) == 2:
+                        x, y = args
+                        entry = quick.get((_state(), x.placement, y.placement))
+                        buffers = [x.buffer, y.buffer]
+                    else:
+                        entry = quick.get((_state(), *[x.placement for x in args]))
+                        buffers = [x.buffer for x in args]
                 except AttributeError:  # numbers, NumPy arrays or trees
                     entry, args = slow.quickly(args, quick)
+                    if entry is not None:
+                        buffers = [x.buffer for x in args]
                 if entry is not None:
-                    return run(entry, [x.buffer for x in args])
+                    return run(entry, buffers)
             try:
                 leaves, tree = raw_flatten(args[:arrays])
                 options = args[arrays:]

@@ -402,7 +402,7 @@ class Array(Value):
         words = buffers.to_numpy(self.buffer, where)
         follow = type.kind == "k" and config.current().debug_key_reuse
         for i in range(type.shape[0]):
-            made = Array(buffers.put(words[i : i + 1].reshape(words.shape[1:]), row), row)
+            made = Array(buffers.put_one(words[i, ...], row), row)
             if follow:
                 key_marks.set_identities(made, np.asarray(key_marks.identities(self)[i]))
             yield made
