@@ -167,13 +167,16 @@ def packbits(a: Any, axis: int | None = None, bitorder: str = "big") -> Any:
     """Bools (or integers, for "not zero") as the bits of bytes.
 
     Args:
-        a: array of bools or integers.
-        axis: the axis along which eight elements become one byte, filled with zeros at its end;
-            None flattens `a`.
+        a: array of bools or integers, any shape.
+        axis: int, the axis along which eight elements become one byte, filled with zeros at its
+            end; None flattens `a`.
         bitorder: "big": the first element is the highest bit; "little": the lowest.
 
     Returns:
-        uint8 array.
+        uint8 array, an eighth as long along the axis.
+
+    Raises:
+        DTypeError: neither bools nor integers.  ValueArgumentError: unknown bitorder.
 
     Example:
         >>> import numlift.numpy as np

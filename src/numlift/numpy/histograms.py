@@ -545,13 +545,20 @@ def _degrees(total: Any, weights: Any, aweights: Any, removed: int, t: Any) -> A
 
 
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> Any:
-    """Correlation coefficients: the covariance divided by both standard deviations.
+    """Correlation coefficients: ``cov[i, j] / sqrt(cov[i, i] * cov[j, j])``.
 
     Args:
-        x, y, rowvar, dtype: as ``m``, ``y``, ``rowvar`` and ``dtype`` in `cov`.
+        x: vector or matrix: variables as rows (or columns, without `rowvar`), observations along
+            the other axis; integers become floats.
+        y: more variables, with as many observations.
+        rowvar: whether rows are variables.
+        dtype: dtype of the result; None is the promoted inexact dtype.
 
     Returns:
         Matrix with values from -1 to 1 (complex: in both parts); NaN for constant variables.
+
+    Raises:
+        ShapeError: more than two axes.
 
     Example:
         >>> import numlift.numpy as np

@@ -111,13 +111,16 @@ def ravel(a: Any, order: str = "C", *, out_sharding: Any = None) -> Any:
     """All elements in one axis.
 
     Args:
-        a: array.
+        a: array of any shape and dtype.
         order: "C" reads the last axis fastest, "F" the first; "A" and "K" are "C" here, because
             arrays are always stored in that order.
         out_sharding: sharding of the result, on Explicit mesh axes.
 
     Returns:
-        Array of rank 1.
+        Vector of ``a.size`` elements. The derivative is reshaped back.
+
+    Raises:
+        ValueArgumentError: unknown order.
 
     Example:
         >>> import numlift.numpy as np

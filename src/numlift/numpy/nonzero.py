@@ -161,7 +161,7 @@ def flatnonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> A
 
 
 def argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
-    """Index vectors of the elements that are not zero, one a row.
+    """Index vectors of the elements that are not zero, one a row, in row-major order; NaN is not zero.
 
     Args:
         a: array of any shape and dtype.
@@ -169,7 +169,10 @@ def argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
         fill_value: index (or one an axis) that pads the result up to `size`; None is 0.
 
     Returns:
-        Integers of shape ``(count, a.ndim)``.
+        int32 array (int64 with x64 on) of shape ``(count, a.ndim)``.
+
+    Raises:
+        ConcretizationTypeError: traced, and no size.
 
     Example:
         >>> import numlift.numpy as np

@@ -38,17 +38,21 @@ def polyval(p: Any, x: Any, *, unroll: int = 16) -> Any:
     """Value of a polynomial: ``p[0] x**(n-1) + ... + p[n-1]``, by Horner's rule.
 
     Args:
-        p: coefficients, the highest power first; further axes are broadcast with `x`.
-        x: array.
-        unroll: how many steps of a long loop are written out.
+        p: n coefficients, the highest power first; further axes are broadcast with `x`.
+        x: array of any shape.
+        unroll: int, how many steps of a long loop are written out.
 
     Returns:
-        Array of the shape of `x`. The derivative in `x` is that of the polynomial.
+        Array of the shape of `x` and the promoted dtype. The derivative in `x` is that of the
+        polynomial, in ``p[i]`` it is the power of x.
+
+    Raises:
+        ShapeError: p is a scalar, or its further axes do not fit.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.polyval(np.array([1, 2, 3]), 2))
-        11
+        >>> print(np.polyval(np.array([1, 2, 3]), np.array([0, 2])))
+        [ 3 11]
     """
     p, x = promote(as_value(p, "polyval", "p"), as_value(x, "polyval", "x"))
     t, u = type_of(p), type_of(x)
@@ -166,16 +170,21 @@ def polydiv(u: Any, v: Any, *, trim_leading_zeros: bool = False) -> tuple[Any, A
     """Quotient and remainder of two polynomials: ``u = quotient * v + remainder``.
 
     Args:
-        u, v: coefficients; integers become floats.
+        u: vector of n coefficients, the highest power first; integers become floats.
+        v: vector of m coefficients, the highest power first, of which the first is not zero.
         trim_leading_zeros: drop the leading zeros of the remainder, as NumPy does; not under jit.
 
     Returns:
-        Quotient, and remainder with as many coefficients as `u`.
+        Quotient with n - m + 1 coefficients (a zero for m > n), and remainder with n.
+
+    Raises:
+        ShapeError: more than one axis.
+        ConcretizationTypeError: traced, and trim_leading_zeros.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.polydiv(np.array([1.0, 5.0, 6.0]), np.array([1.0, 2.0]))[0])
-        [1. 3.]
+        >>> print(*np.polydiv(np.array([1.0, 5.0, 7.0]), np.array([1.0, 2.0])))
+        [1. 3.] [0. 0. 1.]
     """
     x, y = _coefficients("polydiv", u, "u"), _coefficients("polydiv", v, "v")
     quotient, rest = _polydiv(x, y)

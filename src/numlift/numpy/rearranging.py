@@ -154,13 +154,19 @@ def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
 def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     """Elements moved along axes; those that leave at one end come back at the other.
 
+    ``out[(i + shift) % n] = a[i]``.
+
     Args:
-        a: array.
+        a: array of any shape and dtype.
         shift: how far, int or ints (one for each of `axis`); may be traced.
         axis: int or ints; None moves the elements of the flattened array.
 
     Returns:
-        Array of the shape of `a`.
+        Array of the shape of `a`. The derivative is moved back.
+
+    Raises:
+        AxisError: an axis is out of range.  ValueArgumentError: shifts and axes do not match.
+        ArgumentError: a traced shift is no integer.
 
     Example:
         >>> import numlift.numpy as np
