@@ -237,14 +237,17 @@ def partition(
     """Elements along an axis such that the k-th is where sorting puts it, smaller ones before.
 
     Args:
-        a: array.
-        kth: int or ints.
+        a: array of any shape and dtype.
+        kth: int or ints, not traced.
         axis: int; None uses the flattened array.
         kind: "introselect", NumPy's one algorithm; here everything is sorted.
-        order: must be None.
+        order: must be None: arrays have no fields.
 
     Returns:
-        The sorted array: one of the allowed answers.
+        The sorted array: one of the allowed answers. The derivative follows the elements.
+
+    Raises:
+        ValueArgumentError: `kth` is out of range.  AxisError: the axis is.
 
     Example:
         >>> import numlift.numpy as np
@@ -305,20 +308,26 @@ def searchsorted(
 ) -> Any:
     """Indices where values would enter a sorted vector so that it stays sorted.
 
+    ``a[i-1] < v <= a[i]`` for "left", ``a[i-1] <= v < a[i]`` for "right".
+
     Args:
         a: vector in ascending order (NaN last), or in any order with a `sorter`.
-        v: values.
+        v: array of any shape, the values.
         side: "left" gives the first such index (before equal elements), "right" the last.
-        sorter: indices that sort `a`.
+        sorter: vector of integers, indices that sort `a`.
         method: accepted for compatibility; a binary search of all values at once is used.
 
     Returns:
-        Integers of the shape of `v`.
+        int32 array (int64 with x64 on) of the shape of `v`.
+
+    Raises:
+        ShapeError: `a` is no vector.  ValueArgumentError: unknown side or method.
 
     Example:
         >>> import numlift.numpy as np
-        >>> print(np.searchsorted(np.asarray([1, 3, 5]), np.asarray([3, 4])))
-        [1 2]
+        >>> a, v = np.asarray([1, 3, 5]), np.asarray([3, 4])
+        >>> print(np.searchsorted(a, v), np.searchsorted(a, v, side="right"))
+        [1 2] [2 2]
     """
     if side not in ("left", "right"):
         raise errors.ValueArgumentError(
@@ -346,13 +355,19 @@ def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = Non
     ``bins[i-1] <= x < bins[i]``, or ``bins[i-1] < x <= bins[i]`` with ``right``.
 
     Args:
-        x: values.
+        x: array of any shape, the values.
         bins: vector of edges, ascending or descending.
         right: whether bins include their right edge.
-        method: as in `searchsorted`.
+        method: accepted for compatibility, as in `searchsorted`.
 
     Returns:
-        Integers from 0 (below the first edge) to ``len(bins)``.
+        int32 array (int64 with x64 on) of the shape of x, from 0 (below the first edge) to
+        ``len(bins)``.
+
+    Raises:
+        ShapeError: bins is no vector.  ValueArgumentError: unknown method.
+
+    Differences from NumPy: edges out of order are not found, and give some index.
 
     Example:
         >>> import numlift.numpy as np
