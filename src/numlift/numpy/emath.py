@@ -48,10 +48,27 @@ def _beyond_one(x: Any) -> Any:
 
 
 def sqrt(x: Any) -> Any:
-    """Square root; complex if an element is negative.
+    """Square root that leaves the real numbers: complex if an element is negative.
+
+    The dtype depends on values, so they must be known: under a transformation convert to complex
+    first.
+
+    Args:
+        x: array or number.
+
+    Returns:
+        Array of the shape of `x`: float where all elements are >= 0, else complex64 (float64:
+        complex128).
+
+    Raises:
+        TracerArrayConversionError: x is real and traced.
+
+    Derivative: that of `numpy.sqrt`, of complex `x`.
 
     Example:
         >>> import numlift.numpy as np
+        >>> np.emath.sqrt(np.asarray([4.0, 9.0]))
+        Array([2., 3.], dtype=float32)
         >>> np.emath.sqrt(np.asarray([-4.0, 4.0]))
         Array([0.+2.j, 2.+0.j], dtype=complex64)
     """
@@ -59,48 +76,143 @@ def sqrt(x: Any) -> Any:
 
 
 def log(x: Any) -> Any:
-    """Natural logarithm; complex if an element is negative.
+    """Natural logarithm that leaves the real numbers: complex if an element is negative.
+
+    The imaginary part of a negative number's logarithm is pi. The dtype depends on values, so they
+    must be known: under a transformation convert to complex first.
+
+    Args:
+        x: array or number.
+
+    Returns:
+        Array of the shape of `x`: float where all elements are >= 0, else complex64 (float64:
+        complex128).
+
+    Raises:
+        TracerArrayConversionError: x is real and traced.
+
+    Derivative: that of `numpy.log`, of complex `x`.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.emath.log(np.asarray(-1.0)).imag
-        Array(3.1415927, dtype=float32)
+        >>> np.emath.log(np.asarray([1.0, 0.0]))
+        Array([  0., -inf], dtype=float32)
+        >>> np.emath.log(np.asarray([-1.0, 1.0]))
+        Array([0.+3.1415927j, 0.+0.j       ], dtype=complex64)
     """
     return exponential.log(_outside("log", x, _negative))
 
 
 def log10(x: Any) -> Any:
-    """Logarithm to base 10; complex if an element is negative."""
+    """Logarithm to base 10 that leaves the real numbers: complex if an element is negative.
+
+    The dtype depends on values, so they must be known: under a transformation convert to complex
+    first.
+
+    Args:
+        x: array or number.
+
+    Returns:
+        Array of the shape of `x`: float where all elements are >= 0, else complex64 (float64:
+        complex128).
+
+    Raises:
+        TracerArrayConversionError: x is real and traced.
+
+    Derivative: that of `numpy.log10`, of complex `x`.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> np.emath.log10(np.asarray([-100.0, 100.0]))
+        Array([2.+1.3643764j, 2.+0.j       ], dtype=complex64)
+    """
     return exponential.log10(_outside("log10", x, _negative))
 
 
 def log2(x: Any) -> Any:
-    """Logarithm to base 2; complex if an element is negative."""
+    """Logarithm to base 2 that leaves the real numbers: complex if an element is negative.
+
+    The dtype depends on values, so they must be known: under a transformation convert to complex
+    first.
+
+    Args:
+        x: array or number.
+
+    Returns:
+        Array of the shape of `x`: float where all elements are >= 0, else complex64 (float64:
+        complex128).
+
+    Raises:
+        TracerArrayConversionError: x is real and traced.
+
+    Derivative: that of `numpy.log2`, of complex `x`.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> np.emath.log2(np.asarray([-8.0, 8.0]))
+        Array([3.+4.53236j, 3.+0.j     ], dtype=complex64)
+    """
     return exponential.log2(_outside("log2", x, _negative))
 
 
 def logn(n: Any, x: Any) -> Any:
-    """Logarithm of `x` to base `n`; complex if one of them is negative.
+    """Logarithm of x to base n, log(x) / log(n); complex if an element of one of them is negative.
+
+    The dtype depends on values, so they must be known: under a transformation convert to complex
+    first.
+
+    Args:
+        n: base, array or number.
+        x: array or number; broadcast with `n`.
+
+    Returns:
+        Array of the broadcast shape: float, or complex64 (float64: complex128).
+
+    Raises:
+        TracerArrayConversionError: x or n is real and traced.
+        ShapeError: the shapes do not broadcast.
+
+    Derivative: 1 / (x log(n)) in `x`, of complex arrays.
 
     Example:
         >>> import numlift.numpy as np
         >>> np.emath.logn(2, np.asarray([4.0, 8.0]))
         Array([2., 3.], dtype=float32)
+        >>> np.emath.logn(2, np.asarray([-4.0]))
+        Array([2.+4.53236j], dtype=complex64)
     """
     return arithmetic.divide(log(x), log(n))
 
 
 def power(x: Any, p: Any) -> Any:
-    """`x` to the power `p`; complex if an element of `x` is negative.
+    """Power x ** p that leaves the real numbers: complex if an element of x is negative.
 
-    Integers with a negative power are computed as floats.
+    Integers with a negative exponent are computed as floats; a Python integer as `p` is exact. The
+    dtype depends on values, so they must be known: under a transformation convert to complex first.
+
+    Args:
+        x: base, array or number.
+        p: exponent, array or number; broadcast with `x`.
+
+    Returns:
+        Array of the broadcast shape: in the promoted dtype, or complex64 (float64: complex128).
+
+    Raises:
+        TracerArrayConversionError: x is real and traced.
+        ShapeError: the shapes do not broadcast.
+
+    Derivative: that of `numpy.power`, of complex `x`.
 
     Example:
         >>> import numlift.numpy as np
-        >>> np.emath.power(np.asarray([-2.0]), 2)
-        Array([4.+0.j], dtype=complex64)
+        >>> np.emath.power(np.asarray([2, 4]), -2)
+        Array([0.25  , 0.0625], dtype=float32)
+        >>> print(np.emath.power(np.asarray([-1.0]), 0.5).imag)
+        [1.]
     """
     x = _outside("power", x, _negative)
+    if type(p) is int and (p >= 0 or type_of(x).inexact):
+        return powers.power(x, p)
     p = asarray(p)
     if type_of(p).kind in "iu" and not isinstance(p, Tracer) and bool((np.asarray(p) < 0).any()):
         p = p.astype(float)
@@ -108,17 +220,86 @@ def power(x: Any, p: Any) -> Any:
 
 
 def arccos(x: Any) -> Any:
-    """Inverse cosine; complex if an element is outside [-1, 1]."""
+    """Inverse cosine (radians) that leaves the real numbers: complex outside [-1, 1].
+
+    The dtype depends on values, so they must be known: under a transformation convert to complex
+    first.
+
+    Args:
+        x: array or number.
+
+    Returns:
+        Array of the shape of `x`: float where all elements are in [-1, 1], else complex64 (float64:
+        complex128).
+
+    Raises:
+        TracerArrayConversionError: x is real and traced.
+
+    Derivative: that of `numpy.arccos`, of complex `x`.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> print(np.emath.arccos(np.asarray([0.5, -1.0])))
+        [1.0471976 3.1415927]
+        >>> print(np.emath.arccos(2.0))
+        -1.316958j
+    """
     return trigonometric.arccos(_outside("arccos", x, _beyond_one))
 
 
 def arcsin(x: Any) -> Any:
-    """Inverse sine; complex if an element is outside [-1, 1]."""
+    """Inverse sine (radians) that leaves the real numbers: complex outside [-1, 1].
+
+    The dtype depends on values, so they must be known: under a transformation convert to complex
+    first.
+
+    Args:
+        x: array or number.
+
+    Returns:
+        Array of the shape of `x`: float where all elements are in [-1, 1], else complex64 (float64:
+        complex128).
+
+    Raises:
+        TracerArrayConversionError: x is real and traced.
+
+    Derivative: that of `numpy.arcsin`, of complex `x`.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> print(np.emath.arcsin(np.asarray([0.5, -1.0])))
+        [ 0.5235988 -1.5707964]
+        >>> print(np.emath.arcsin(2.0))
+        (1.5707964+1.316958j)
+    """
     return trigonometric.arcsin(_outside("arcsin", x, _beyond_one))
 
 
 def arctanh(x: Any) -> Any:
-    """Inverse hyperbolic tangent; complex if an element is outside [-1, 1]."""
+    """Inverse hyperbolic tangent that leaves the real numbers: complex outside [-1, 1].
+
+    The dtype depends on values, so they must be known: under a transformation convert to complex
+    first.
+
+    Args:
+        x: array or number.
+
+    Returns:
+        Array of the shape of `x`: float where all elements are in [-1, 1], else complex64 (float64:
+        complex128).
+
+    Raises:
+        TracerArrayConversionError: x is real and traced.
+
+    Derivative: that of `numpy.arctanh`, of complex `x`.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> print(np.emath.arctanh(np.asarray([0.5, 1.0])))
+        [0.54930615        inf]
+        >>> print(np.emath.arctanh(2.0))
+        (0.54930615+1.5707964j)
+    """
     return trigonometric.arctanh(_outside("arctanh", x, _beyond_one))
 
 
