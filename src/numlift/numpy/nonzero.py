@@ -161,7 +161,7 @@ def flatnonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> A
 
 
 def argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
-    """Index vectors of the elements that are not zero, one a row, in row-major order; NaN is not zero.
+    """Index vectors of the elements that are not zero (NaN is not), one a row, in row-major order.
 
     Args:
         a: array of any shape and dtype.
