@@ -378,14 +378,25 @@ def core_axes(
 
 
 def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity: Any = None) -> ufunc:
-    """A `ufunc` from a function of scalars, which is vectorised with `vmap`.
+    """A `ufunc` from a function of scalars, which `vmap` applies to every element.
+
+    The result has `reduce`, `accumulate`, `reduceat`, `outer` and `at`, and can be transformed as
+    any function.
 
     Args:
         func: function of `nin` scalars that returns `nout` scalars (a tuple if more than one).
-        nin, nout: number of arguments and results.
+        nin: number of arguments.
+        nout: number of results.
         identity: value that changes nothing as the first operand, or None.
 
-    Differences from NumPy: the results are numbers of one dtype, not Python objects.
+    Returns:
+        A `ufunc` that takes `nin` arrays, broadcasts them, and returns `nout` arrays of their
+        shape.
+
+    Derivative: that of `func`.
+
+    Differences from NumPy: `func` is traced, so it gets arrays of rank 0; the results are arrays of
+    numbers of one dtype, not of Python objects.
 
     Example:
         >>> import numlift.numpy as np
