@@ -18,7 +18,6 @@ MODULES = {"numpy": np, "numpy.linalg": np.linalg, "numpy.fft": np.fft}
 
 # Names whose texts are not complete yet. A name leaves this set when its text is.
 _PENDING = """
-
 """
 PENDING = frozenset(_PENDING.split())
 
