@@ -9,6 +9,7 @@ from . import (
     choosing,
     complex_parts,
     conversions,
+    covariances,
     creation,
     cumulative,
     diagonal_indices,
@@ -69,6 +70,9 @@ from .conversions import (
     asanyarray, asarray_chkfinite, ascontiguousarray, asfortranarray, isfortran, may_share_memory,
     require, shares_memory,
 )
+from .covariances import (
+    corrcoef, cov,
+)
 from .creation import (
     array, asarray, astype, copy,
 )
@@ -124,7 +128,7 @@ from .grids import (
     fromfunction, indices, meshgrid, mgrid, ogrid,
 )
 from .histograms import (
-    bincount, corrcoef, cov, histogram, histogram2d, histogram_bin_edges, histogramdd,
+    bincount, histogram, histogram2d, histogram_bin_edges, histogramdd,
 )
 from .index_tricks import (
     c_, r_,
@@ -234,6 +238,7 @@ __all__ += [
 __all__ += arithmetic.__all__
 __all__ += choosing.__all__
 __all__ += complex_parts.__all__
+__all__ += covariances.__all__
 __all__ += creation.__all__
 __all__ += cumulative.__all__
 __all__ += diagonal_indices.__all__
