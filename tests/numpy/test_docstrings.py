@@ -16,11 +16,6 @@ from numlift.core.dtype_table import ScalarType
 
 MODULES = {"numpy": np, "numpy.linalg": np.linalg, "numpy.fft": np.fft}
 
-# Names whose texts are not complete yet. A name leaves this set when its text is.
-_PENDING = """
-"""
-PENDING = frozenset(_PENDING.split())
-
 
 def _is_ours(f: Any) -> bool:
     """A function of this library: no class, no dtype, nothing that NumPy made."""
@@ -61,10 +56,7 @@ def missing(f: Any) -> list[str]:
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_text_is_complete(name: str) -> None:
     lacks = missing(FUNCTIONS[name])
-    if name in PENDING:
-        assert lacks, f"{name} is complete: take it out of PENDING"
-    else:
-        assert not lacks, f"the text of {name} lacks {', '.join(lacks)}"
+    assert not lacks, f"the text of {name} lacks {', '.join(lacks)}"
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -72,10 +64,6 @@ def test_names_are_exported(module: str) -> None:
     """A function moved to another file must not be lost from `__all__`."""
     here = {name.removeprefix(f"{module}.") for name in FUNCTIONS if name.startswith(f"{module}.")}
     assert {name for name in here if "." not in name} <= set(MODULES[module].__all__)
-
-
-def test_pending_names_exist() -> None:
-    assert FUNCTIONS.keys() >= PENDING
 
 
 def test_what_is_missing_is_found() -> None:
