@@ -366,7 +366,13 @@ def numpy_rank_promotion(mode: str) -> replace:
 
 
 def numpy_dtype_promotion(mode: str) -> replace:
-    """Scope with ``"standard"`` or ``"strict"`` dtype promotion."""
+    """Scope with ``"standard"``, ``"strict"`` or ``"numpy"`` dtype promotion.
+
+    ``"standard"`` is the promotion of JAX: int64 with float32 is float32. ``"strict"`` refuses
+    operands of two dtypes, except for Python numbers. ``"numpy"`` is the promotion of NumPy 2:
+    int32 with float32 is float64, and universal functions compute in the dtypes that NumPy's do
+    (`sin` of int16 is float32); together with `enable_x64` the dtypes are NumPy's. `lift` uses it.
+    """
     return replace(numpy_dtype_promotion=mode)
 
 

@@ -147,8 +147,9 @@ _FLAGS = (
     Flag("default_matmul_precision", "state", None, _PRECISIONS, "precision of products"),
     Flag("numpy_rank_promotion", "state", "allow", _choice("allow", "warn", "raise"),
          "implicit broadcasting between different numbers of dimensions"),
-    Flag("numpy_dtype_promotion", "state", "standard", _choice("standard", "strict"),
-         "'strict' refuses implicit promotion between dtypes that are not weak"),
+    Flag("numpy_dtype_promotion", "state", "standard", _choice("standard", "strict", "numpy"),
+         "'strict' refuses implicit promotion between dtypes that are not weak; 'numpy' promotes "
+         "as NumPy 2 does"),
     Flag("debug_nans", "state", False, _bool, "raise where a NaN first appears"),
     Flag("debug_infs", "state", False, _bool, "raise where an infinity first appears"),
     Flag("debug_key_reuse", "state", False, _bool, "raise if a random key is consumed twice"),

@@ -21,8 +21,11 @@ def test_put_equals_numpy(mode: str | None) -> None:
         numpy.testing.assert_array_equal(found, wanted)
 
 
-def test_put_out_of_bounds_writes_nothing() -> None:
-    assert np.put(np.zeros(2), numpy.asarray([5]), 1.0, inplace=False).tolist() == [0.0, 0.0]
+def test_put_out_of_bounds() -> None:
+    assert np.put(np.zeros(2), np.asarray([5]), 1.0, inplace=False).tolist() == [0.0, 0.0]
+    assert np.put(np.zeros(2), [5], 1.0, "drop", inplace=False).tolist() == [0.0, 0.0]
+    with pytest.raises(IndexError, match="put: index 5 is out of bounds for an array with size 2"):
+        np.put(np.zeros(2), numpy.asarray([1, 5]), 1.0, inplace=False)
     assert np.put(np.zeros(2), numpy.asarray([-1]), 1.0, inplace=False).tolist() == [0.0, 1.0]
 
 

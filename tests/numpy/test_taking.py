@@ -23,17 +23,34 @@ def test_take(axis, indices) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mode", "want"), [(None, [np.nan, 4, np.nan]), ("clip", [4, 0, 0]), ("wrap", [2, 4, 3])]
+    ("mode", "want"), [("fill", [np.nan, 4, np.nan]), ("clip", [4, 0, 0]), ("wrap", [2, 4, 3])]
 )
 def test_modes_of_take(mode, want) -> None:
     np.testing.assert_array_equal(nnp.take(V, np.array([7, -1, -7]), mode=mode), want)
+
+
+@pytest.mark.parametrize("indices", [7, -6, [0, 5], np.array([[-6], [0]])], ids=str)
+@pytest.mark.parametrize("mode", [None, "raise"])
+def test_known_indices_out_of_bounds_raise(indices, mode) -> None:
+    for call in (
+        lambda: nnp.take(V, indices, mode=mode),
+        lambda: nl.jit(lambda x: nnp.take(x, indices, mode=mode))(V),
+        lambda: nnp.take(np.ones((3, 5)), indices, axis=1, mode=mode),
+    ):
+        with pytest.raises(IndexError, match="out of bounds for (an array|axis 1) with size 5"):
+            call()
+    assert nnp.take(V, [4, -5], mode=mode).tolist() == [4.0, 0.0]
+    device = nnp.asarray(indices)
+    assert np.isnan(nnp.take(V, device)).any()
+    with pytest.raises(ValueError, match="Python knows only"):
+        nnp.take(V, device, mode="raise")
 
 
 def test_take_of_narrow_indices() -> None:
     x = np.arange(300)
     np.testing.assert_array_equal(nnp.take(x, np.array([255], np.uint8), mode="wrap"), [255])
     np.testing.assert_array_equal(nnp.take(x, np.array([-1], np.int8)), [299])
-    np.testing.assert_array_equal(nnp.take(V, np.array([9]), fill_value=2), [2])
+    np.testing.assert_array_equal(nnp.take(V, np.array([9]), mode="fill", fill_value=2), [2])
 
 
 @pytest.mark.parametrize(
@@ -42,7 +59,7 @@ def test_take_of_narrow_indices() -> None:
         (lambda: nnp.take(V, 0, axis=2), errors.AxisError, "out of range"),
         (lambda: nnp.take(V, np.array([1.0])), errors.DTypeError, "integers"),
         (lambda: nnp.take(V[:0], np.array([0])), IndexError, "size 0"),
-        (lambda: nnp.take(V, 0, mode="raise"), ValueError, "raise"),
+        (lambda: nnp.take(V, nnp.array(0), mode="raise"), ValueError, "raise"),
         (lambda: nnp.take(V, 0, out=V), TypeError, "out"),
         (lambda: nnp.take_along_axis(X, np.array([0]), 1), ValueError, "as many axes"),
         (lambda: nnp.put_along_axis(V, np.array([0]), 1.0, 0), ValueError, "inplace"),
@@ -87,10 +104,16 @@ def test_along_an_axis_the_others_broadcast(shape) -> None:
 
 def test_along_an_axis_out_of_bounds() -> None:
     far = np.array([7, -1, -7])
-    np.testing.assert_array_equal(nnp.take_along_axis(V, far, 0), [np.nan, 4, np.nan])
+    np.testing.assert_array_equal(nnp.take_along_axis(V, far, 0, "fill"), [np.nan, 4, np.nan])
+    np.testing.assert_array_equal(nnp.take_along_axis(V, nnp.array(far), 0), [np.nan, 4, np.nan])
     np.testing.assert_array_equal(nnp.take_along_axis(V, far, 0, mode="clip"), [4, 4, 0])
-    got = nnp.put_along_axis(V, far, 9.0, 0, inplace=False)
-    np.testing.assert_array_equal(got, [0, 1, 2, 3, 9])
+    for indices, mode in ((far, "drop"), (nnp.array(far), None)):
+        got = nnp.put_along_axis(V, indices, 9.0, 0, inplace=False, mode=mode)
+        np.testing.assert_array_equal(got, [0, 1, 2, 3, 9])
+    with pytest.raises(IndexError, match="take_along_axis: index -7 is out of bounds for axis 0"):
+        nnp.take_along_axis(V, far, 0)
+    with pytest.raises(IndexError, match="put_along_axis: index -7 is out of bounds"):
+        nnp.put_along_axis(V, far, 9.0, 0, inplace=False)
 
 
 def test_derivatives_and_batches() -> None:
@@ -123,8 +146,11 @@ def test_raveled_indices_go_both_ways(shape) -> None:
 
 
 def test_raveled_indices_out_of_bounds() -> None:
-    found = nnp.unravel_index(np.array([1, 30, -1, -30]), (3, 4))
+    found = nnp.unravel_index(nnp.array([1, 30, -1, -30]), (3, 4))
     np.testing.assert_array_equal(np.stack(found), [[0, 2, 2, 0], [1, 3, 3, 0]])
+    for known in (12, [1, 30], np.array([-13])):
+        with pytest.raises(ValueError, match="out of bounds for an array with size 12"):
+            nnp.unravel_index(known, (3, 4))
     pair = (np.array([1, 2]), np.array([1, 7]))
     np.testing.assert_array_equal(nnp.ravel_multi_index(pair, (3, 4), "clip"), [5, 11])
     np.testing.assert_array_equal(nnp.ravel_multi_index(pair, (3, 4), "wrap"), [5, 11])

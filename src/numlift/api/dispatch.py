@@ -23,6 +23,7 @@ from ..runtime.placement import Placement, default_placement, placement, sharded
 from ..runtime.transfer import as_array, learn_quick_array, quick_operands, to_sharding
 from ..tree import raw_flatten, tree_broadcast, tree_flatten, tree_leaves
 from .door import door
+from .host_program import HostProgram
 from .program import Program, Recent, compile_graph
 from .program_checks import program_check
 from .ref_programs import RefProgram, placement_of, ref_options
@@ -47,7 +48,7 @@ _current = current.get
 class Entry:
     """What a call with a known key runs."""
 
-    program: Program | RefProgram
+    program: Program | RefProgram | HostProgram
 
     __slots__ = (
         "program", "run", "handlers", "placements", "unflatten", "plain", "arrange", "only"
@@ -84,6 +85,16 @@ class RefEntry(Entry):
     __slots__ = ()
 
     def __init__(self, program: RefProgram, out_tree: Any):
+        self.program, self.plain, self.arrange, self.only = program, False, None, None
+        self.unflatten = None if out_tree == _LEAF else out_tree.unflatten
+
+
+class HostEntry(Entry):
+    """What an eager call runs that a NumPy kernel answers."""
+
+    __slots__ = ()
+
+    def __init__(self, program: HostProgram, out_tree: Any):
         self.program, self.plain, self.arrange, self.only = program, False, None, None
         self.unflatten = None if out_tree == _LEAF else out_tree.unflatten
 

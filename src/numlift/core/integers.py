@@ -2,29 +2,51 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
+
+import numpy as np
 
 from .. import errors
 from ..config import current
-from .dtypes import iinfo, python_scalar_dtype
+from .dtypes import iinfo, issubdtype, python_scalar_dtype
+from .types import ArrayType
 
-_SMALL = range(-(2**31), 2**31)
+
+@lru_cache(maxsize=64)
+def _numbers_of(dtype: Any) -> range | None:
+    """The numbers of an integer dtype; None for others."""
+    if not issubdtype(dtype, np.integer):
+        return None
+    return range(int(iinfo(dtype).min), int(iinfo(dtype).max) + 1)
+
+
+def fits(x: int, dtype: Any) -> bool:
+    """Whether a Python int is one of the numbers of a dtype; all but integer dtypes take all."""
+    numbers = _numbers_of(dtype)
+    return numbers is None or x in numbers
 
 
 def check_integer(function: str, x: int, dtype: Any = None) -> None:
-    """Raise if a Python int fits neither the integer `dtype` nor the default integer dtype.
-
-    One that fits the default dtype only wraps around, as the conversion of an array does. Other
-    dtypes than integers take all.
+    """Raise if a Python int does not fit into `dtype` (None: the default integer dtype).
 
     Raises:
-        IntegerOverflowError: it fits neither.
+        IntegerOverflowError: it does not.
     """
-    if x in _SMALL or (dtype is not None and dtype.kind not in "iuV"):
-        return
-    default = python_scalar_dtype(int)
-    if not any(iinfo(d).min <= x <= iinfo(d).max for d in (default, dtype or default)):
-        raise integer_overflow(function, x, dtype or default)
+    if dtype is None:
+        dtype = python_scalar_dtype(int)
+    if not fits(x, dtype):
+        raise integer_overflow(function, x, dtype)
+
+
+def check_number(function: str, x: Any, t: ArrayType) -> None:
+    """Raise if `x` is a Python int that does not fit beside an array of type `t`.
+
+    Raises:
+        IntegerOverflowError: it does not.
+    """
+    if type(x) is int and not t.weak_type:
+        check_integer(function, x, t.dtype)
 
 
 def integer_overflow(function: str, x: Any, dtype: Any) -> errors.IntegerOverflowError:
@@ -46,4 +68,4 @@ def integer_overflow(function: str, x: Any, dtype: Any) -> errors.IntegerOverflo
     )
 
 
-__all__ = ["check_integer", "integer_overflow"]
+__all__ = ["check_integer", "check_number", "fits", "integer_overflow"]

@@ -45,7 +45,7 @@ def call(
             return args[0].assign(found)
     if kwargs.get("order") in ("K", "A") and views.are_ordered(args):
         kwargs = {**kwargs, "order": "C"}
-    found = run(theirs, ours, plain(tuple(args)), plain(kwargs))
+    found = run(theirs, _with_strong_lists(name, ours), plain(tuple(args)), plain(kwargs))
     if has_traced(found):
         found = _strong(found)
     if name == "einsum":
@@ -56,6 +56,33 @@ def call(
         return views.joined(name, partial(run, theirs, ours), found, args, kwargs)
     is_known = name not in views.REORDERED and views.are_ordered(args)
     return _wrapped(found, True if is_known else None, name in views.RANK_0)
+
+
+def _with_strong_lists(name: str, ours: Callable[..., Any]) -> Callable[..., Any]:
+    """`ours`, for which numbers in lists beside traced values have the dtypes of arrays."""
+    if name in _NUMBERS_IN_LISTS:
+        return ours
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        args = tuple([_strong_list(x) if type(x) in (list, tuple) else x for x in args])
+        return ours(*args, **kwargs)
+
+    return function
+
+
+_NUMBERS_IN_LISTS = frozenset({"select", "piecewise", "result_type", "ix_", "pad", "choose"})
+"""Functions that take Python numbers in a list as numbers; to others lists are arrays."""
+
+
+def _strong_list(x: Any) -> Any:
+    return tree_map(_as_element, x, is_leaf=lambda y: y is None) if has_traced(x) else x
+
+
+def _as_element(x: Any) -> Any:
+    """An element of a list as NumPy makes an array of it: Python numbers have 64 bits there."""
+    if type(x) in (int, float, complex):
+        return np.asarray(x)[()]
+    return convert_to(x, x.dtype) if getattr(x, "weak_type", False) else x
 
 
 def _strong(found: Any) -> Any:
@@ -154,7 +181,16 @@ def _method(x: Writable, name: str, *args: Any, **kwargs: Any) -> Any:
 # ---- operators -------------------------------------------------------------------------------
 
 
-_COMPARING = (operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge)
+_COMPARING = ("lt", "le", "eq", "ne", "gt", "ge")
+_UFUNCS = {
+    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "true_divide",
+    "floordiv": "floor_divide", "mod": "remainder", "divmod": "divmod", "pow": "power",
+    "matmul": "matmul", "and_": "bitwise_and", "or_": "bitwise_or", "xor": "bitwise_xor",
+    "lshift": "left_shift", "rshift": "right_shift", "lt": "less", "le": "less_equal",
+    "eq": "equal", "ne": "not_equal", "gt": "greater", "ge": "greater_equal", "neg": "negative",
+    "pos": "positive", "abs": "absolute", "invert": "invert",
+}  # fmt: skip
+"""Name of an operator -> NumPy's universal function."""
 
 
 def _operand(mine: Any, other: Any) -> Any:
@@ -165,8 +201,9 @@ def _operand(mine: Any, other: Any) -> Any:
     return nlnp.asarray(other) if has_traced(other) else other
 
 
-def _binary(op: Callable[[Any, Any], Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    checked = (lambda x, dtype: x) if op in _COMPARING else fitting
+def _binary(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    op = _applied(name)
+    checked = (lambda x, dtype: x) if name in (*_COMPARING, "truediv") else fitting
 
     def forward(self: Writable, other: Any) -> Any:
         mine = self.read()
@@ -181,9 +218,39 @@ def _binary(op: Callable[[Any, Any], Any]) -> tuple[Callable[..., Any], Callable
     return forward, reflected
 
 
+def _applied(name: str) -> Callable[[Any, Any], Any]:
+    """An operator on plain operands: between traced values it is NumPy's function of that name.
+
+    So it follows NumPy's dtypes. Numbers of Python stay numbers: the operator keeps them weak.
+    """
+    native = divmod if name == "divmod" else getattr(operator, name)
+    ufunc = getattr(nlnp, _UFUNCS[name])
+
+    def apply(x: Any, y: Any) -> Any:
+        if not has_traced((x, y)) or _keeps(name, x, y):
+            return native(x, y)
+        if name == "pow" and type(y) is int and y == 2:  # int8 for bools
+            return nlnp.square(x)
+        return ufunc(x, y)
+
+    return apply
+
+
+def _keeps(name: str, x: Any, y: Any) -> bool:
+    """Whether Python's operator does what NumPy's function does, or both are Python numbers."""
+    if name == "pow" and type(y) is int and getattr(x, "type", None) is not None:
+        return bool(x.type.inexact or x.type.weak_type)
+    return all(type(z) in _NUMBERS or getattr(z, "weak_type", False) for z in (x, y))
+
+
+_NUMBERS = (bool, int, float, complex)
+
+
 def _in_place_operator(
-    op: Callable[[Any, Any], Any], native: Callable[[Any, Any], Any]
+    name: str, native: Callable[[Any, Any], Any]
 ) -> Callable[[Writable, Any], Writable]:
+    op = _applied(name)
+
     def changed(self: Writable, other: Any) -> Writable:
         mine = self.read()
         other = _operand(mine, fitting(other, mine.dtype))
@@ -207,25 +274,32 @@ def _in_place_operator(
     return changed
 
 
-def _unary(op: Callable[[Any], Any]) -> Callable[[Writable], Any]:
-    return lambda self: wrap(op(self.read()), views.layout_of_result((self,)))
+def _unary(name: str) -> Callable[[Writable], Any]:
+    op, ufunc = getattr(operator, name), getattr(nlnp, _UFUNCS[name])
+
+    def changed(self: Writable) -> Any:
+        x = self.read()
+        is_numpys = isinstance(x, np.ndarray) or x.type.weak_type
+        return wrap((op if is_numpys else ufunc)(x), views.layout_of_result((self,)))
+
+    return changed
 
 
 def _install() -> None:
     names = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"]
     for name in [*names, "and_", "or_", "xor", "lshift", "rshift"]:
-        op, base = getattr(operator, name), name.rstrip("_")
-        forward, reflected = _binary(op)
+        base = name.rstrip("_")
+        forward, reflected = _binary(name)
         setattr(Writable, f"__{base}__", forward)
         setattr(Writable, f"__r{base}__", reflected)
         native = getattr(operator, f"i{base}")
-        setattr(Writable, f"__i{base}__", _in_place_operator(op, native))
-    for name, function in zip(("__divmod__", "__rdivmod__"), _binary(divmod), strict=True):
+        setattr(Writable, f"__i{base}__", _in_place_operator(name, native))
+    for name, function in zip(("__divmod__", "__rdivmod__"), _binary("divmod"), strict=True):
         setattr(Writable, name, function)
-    for name in ("lt", "le", "eq", "ne", "gt", "ge"):
-        setattr(Writable, f"__{name}__", _binary(getattr(operator, name))[0])
+    for name in _COMPARING:
+        setattr(Writable, f"__{name}__", _binary(name)[0])
     for name in ("neg", "pos", "abs", "invert"):
-        setattr(Writable, f"__{name}__", _unary(getattr(operator, name)))
+        setattr(Writable, f"__{name}__", _unary(name))
     Writable.__array_ufunc__ = _ufunc  # type: ignore[attr-defined]
     Writable.__array_function__ = _function  # type: ignore[attr-defined]
 

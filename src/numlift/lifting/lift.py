@@ -11,7 +11,7 @@ import numpy as np
 from ..api.jit import jit
 from ..api.tracing import check_callable
 from ..autostage import autostage as with_control_flow
-from ..config import enable_x64
+from ..config import replace
 from ..core.tracing import Value
 from ..runtime.array import Array
 from ..tree import tree_leaves, tree_map
@@ -92,18 +92,21 @@ def lift(
     def traced(*args: Any, **kwargs: Any) -> Any:
         return relink(written)(*args, **kwargs)
 
+    rules = _IN_64_BITS if x64 else _AS_NUMPY
     compiled = jit(traced, static_argnums=static_argnums, static_argnames=static_argnames)
 
     @functools.wraps(written)
     def lifted(*args: Any, **kwargs: Any) -> Any:
         if any(isinstance(x, Value) for x in tree_leaves((args, kwargs))):
             return compiled(*args, **kwargs)
-        if not x64:
-            return tree_map(_to_numpy, compiled(*args, **kwargs))
-        with enable_x64(True):
+        with rules:
             return tree_map(_to_numpy, compiled(*args, **kwargs))
 
     return lifted
+
+
+_AS_NUMPY = replace(numpy_dtype_promotion="numpy")
+_IN_64_BITS = replace(numpy_dtype_promotion="numpy", enable_x64=True)
 
 
 def _to_numpy(x: Any) -> Any:

@@ -213,7 +213,8 @@ def _float_divmod(x: Any, y: Any) -> tuple[Any, Any]:
     q = apply(binary.div, apply(arith.sub, x, r), y)
     other_sign = apply(compare.ne, apply(elementwise.sign, y), apply(elementwise.sign, r))
     adjust = apply(binary.and_, other_sign, apply(compare.ne, r, zero))
-    r = apply(arith.select, adjust, r, apply(arith.add, r, y))
+    zero_or_r = _zeros_as_divisor(r, apply(compare.lt, y, zero))
+    r = apply(arith.select, adjust, zero_or_r, apply(arith.add, r, y))
     q = apply(arith.select, adjust, q, apply(arith.sub, q, one))
     q = apply(elementwise.round_, q)
     quotient = apply(stop_gradient, apply(binary.div, x, y))
@@ -268,10 +269,21 @@ def remainder(x1: Any, x2: Any, /) -> Any:
     if t.kind == "u":
         return r
     zero = number_of(t)(0)
-    not_zero = apply(compare.ne, r, zero)
-    differ = apply(compare.ne, apply(compare.lt, r, zero), apply(compare.lt, y, zero))
+    not_zero, negative = apply(compare.ne, r, zero), apply(compare.lt, y, zero)
+    differ = apply(compare.ne, apply(compare.lt, r, zero), negative)
     adjust = apply(binary.and_, differ, not_zero)
-    return apply(arith.select, adjust, r, apply(arith.add, r, y))
+    moved = apply(arith.add, r, y)
+    if t.kind == "f":
+        r = _zeros_as_divisor(r, negative)
+    return apply(arith.select, adjust, r, moved)
+
+
+def _zeros_as_divisor(r: Any, negative: Any) -> Any:
+    """`r` where its zeros have the sign of the divisor; with the derivative that it has."""
+    number = number_of(type_of(r))
+    zero = apply(arith.select, negative, number(0), number(-0.0))
+    nothing = apply(arith.sub, apply(stop_gradient, r), r)  # but its derivative
+    return apply(arith.select, apply(compare.eq, r, number(0)), r, apply(arith.sub, zero, nothing))
 
 
 @library(2)

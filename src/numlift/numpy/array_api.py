@@ -62,9 +62,9 @@ class ArrayNamespaceInfo:
         """The device that new arrays are on."""
         return default_device()
 
-    def devices(self) -> list[Any]:
+    def devices(self) -> tuple[Any, ...]:
         """All devices of the default platform."""
-        return list(all_devices())
+        return tuple(all_devices())
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, Any]:
         """dtypes that functions use if none is given: 32 bits, or 64 if x64 is enabled.

@@ -7,7 +7,9 @@ from typing import Any
 from .. import errors
 from ..api.library import library
 from ..core.dtypes import user_dtype
+from ..core.integers import check_number
 from ..core.tracing import apply, type_of
+from ..core.types import ArrayType
 from ..lax.arguments import static_int
 from ..lax.conv import conv_general_dilated
 from ..ops.compare import ne
@@ -64,6 +66,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     for value, at in ((prepend, 0), (append, 2)):
         if value is not None:
             v = as_value(value, "diff", "append" if at else "prepend")
+            check_number("diff", v, t)
             if type_of(v).ndim == 0:
                 v = broadcast_to_shape(v, (*t.shape[:axis], 1, *t.shape[axis + 1 :]))
             parts.insert(at, v)
@@ -102,9 +105,28 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     parts = [_step(reshape_to(x, (t.size,)), 0)]
     for value, at in ((to_begin, 0), (to_end, 2)):
         if value is not None:
-            v = convert(as_value(value, "ediff1d"), t.dtype)
+            v = as_value(value, "ediff1d", "to_end" if at else "to_begin")
+            check_number("ediff1d", v, t)
+            v = convert(_of_kind(v, t), t.dtype)
             parts.insert(at, reshape_to(v, (type_of(v).size,)))
     return join(parts, 0)
+
+
+def _of_kind(v: Any, t: ArrayType) -> Any:
+    """`v` if numbers of its kind can become those of `t`: no floats integers, no complex real."""
+    if "biufc".index(type_of(v).kind) > "biufc".index(t.kind) and (t.kind, type_of(v).kind) != (
+        "i",
+        "u",
+    ):
+        raise errors.DTypeError(
+            errors.explain(
+                "ediff1d",
+                f"values of dtype {type_of(v).dtype} do not fit between those of {t.dtype}",
+                {"ary": t, "value": type_of(v)},
+                try_="ary.astype(...) first",
+            )
+        )
+    return v
 
 
 @library()

@@ -7,10 +7,11 @@ from typing import Any
 from .. import errors
 from ..api.library import library
 from ..core.tracing import apply, type_of
+from ..ops import compare
 from ..ops import elementwise as ops
 from ..structural import arith
 from .arithmetic import no_bool
-from .operands import inexact, real_inexact
+from .operands import inexact, number_of, real_inexact
 from .util import as_value, cast
 
 
@@ -142,7 +143,7 @@ def sign(x: Any, /) -> Any:
 
     Derivative: 0 everywhere.
 
-    Differences from NumPy: -0.0 gives -0.0 (there 0.0); `out` must be None and `where` True.
+    Differences from NumPy: `out` must be None and `where` True. (As there, -0.0 gives 0.0.)
 
     Example:
         >>> import numlift.numpy as np
@@ -154,7 +155,11 @@ def sign(x: Any, /) -> Any:
     x = as_value(x, "sign", "x")
     if type_of(x).kind == "b":
         raise no_bool("sign", x, "x.astype('int32')")
-    return apply(ops.sign, x)
+    signs, t = apply(ops.sign, x), type_of(x)
+    if t.kind not in "fc":
+        return signs
+    zero = number_of(t)(0)  # of -0.0 too, whose sign XLA keeps
+    return apply(arith.select, apply(compare.eq, x, zero), signs, zero)
 
 
 @library(1)

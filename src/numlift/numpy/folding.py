@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..core.integers import check_number
 from ..core.tracing import type_of
 from ..lax.loops import scan
 from ..lax.sorting import associative_scan
@@ -56,6 +57,7 @@ def fold(name: str, func: Function, rows: Any, start: Any, masks: Any, any_order
     settled = type_of(func(row, row)).dtype
     rows = convert_to(rows, settled)
     if start is not None:
+        check_number(f"{name}.reduce", start, type_of(rows))
         start = broadcast_to(convert_to(as_owned(start), settled), rows.shape[1:])
     if any_order:
         return _fold_halves(func, rows, start, masks, settled)

@@ -21,7 +21,9 @@ from .ranges import arange
 from .util import as_value
 
 
-def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> list[Any]:
+def meshgrid(
+    *xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy"
+) -> tuple[Any, ...]:
     """Coordinate arrays of a grid from one vector an axis.
 
     Args:
@@ -32,15 +34,14 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
             "ij": vector i runs along axis i, as in matrices.
 
     Returns:
-        List of n arrays with n axes, each of the dtype of its vector: array i repeats `xi[i]` over
-            the
-        other axes.
+        Tuple of n arrays with n axes, each of the dtype of its vector: array i repeats `xi[i]` over
+        the other axes.
 
     Raises:
         ShapeError: an argument has more than one axis.  ValueArgumentError: unknown `indexing`, or
         `copy` is not True.
 
-    Differences from NumPy: a list instead of a tuple; arguments with more axes are not flattened.
+    Differences from NumPy: arguments with more axes are not flattened.
 
     Example:
         >>> import numlift.numpy as np
@@ -82,7 +83,7 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
         )
         vector = reshape(x, (sizes[i],)) if type_of(x).ndim == 0 else x
         result.append(apply(Broadcast.of(shape, (axis,), None), vector))
-    return result
+    return tuple(result)
 
 
 class _Grid:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..core.dims import Dim
 from ..core.tracing import type_of
 from ..structural.arith import convert
 from .util import as_value
@@ -37,6 +38,29 @@ def integer_indices(function: str, indices: Any) -> Any:
             )
         )
     return value
+
+
+def check_known(function: str, indices: Any, size: Any, axis: int | None, try_: str) -> None:
+    """Raise if an index that Python knows is out of bounds, as NumPy does.
+
+    Those of arrays on devices and of traced values are not looked at.
+
+    Raises:
+        IndexingError: it is.
+    """
+    if not isinstance(indices, (np.ndarray, np.generic)) or not indices.size or type(size) is Dim:
+        return
+    for index in (indices.min(), indices.max()):
+        if not -size <= index < size:
+            where = "an array" if axis is None else f"axis {axis}"
+            raise errors.IndexingError(
+                errors.explain(
+                    function,
+                    f"index {index} is out of bounds for {where} with size {size}",
+                    {"indices": type_of(indices)},
+                    try_=try_,
+                )
+            )
 
 
 def size_like(t: Any, size: int) -> Any:

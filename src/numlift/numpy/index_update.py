@@ -168,8 +168,6 @@ def cast_values(values: Any, t: ArrayType) -> Any:
         )
     if isinstance(values, Value) or np.ndim(values):
         return convert(values, t.dtype)
-    if type(values) is int:
-        values = np.asarray(values & 0xFFFFFFFFFFFFFFFF if t.kind in "iu" else values)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return np.asarray(values).astype(t.dtype)[()]

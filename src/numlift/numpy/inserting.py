@@ -9,6 +9,7 @@ import numpy as np
 from .. import errors
 from ..api.library import library
 from ..core.dims import Dim
+from ..core.integers import check_number
 from ..core.tracing import Tracer, apply, type_of
 from ..core.types import array_type
 from ..ops.cumulative import CumSum
@@ -114,6 +115,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     x, values = as_value(arr, "insert", "arr"), as_value(values, "insert", "values")
     if axis is None:
         x, axis = reshape_to(x, (type_of(x).size,)), 0
+    check_number("insert", values, type_of(x))
     axis = check_axis("insert", axis, type_of(x).ndim)
     where, single = _positions("insert", obj, type_of(x).shape[axis], True)
     return _insert(x, values, tuple(where.tolist()), single, axis)

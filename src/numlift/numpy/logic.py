@@ -12,7 +12,7 @@ from ..ops import compare
 from ..ops import elementwise_binary as binary
 from ..structural import arith
 from .arithmetic import numbers
-from .operands import need_integers, number_of, pair
+from .operands import comparable, need_integers, number_of, pair
 from .util import as_value, broadcast_operands, cast
 
 
@@ -39,7 +39,7 @@ def equal(x1: Any, x2: Any, /) -> Any:
         >>> np.equal(np.asarray([0.0, 1.0, np.nan]), np.asarray([-0.0, 2.0, np.nan]))
         Array([ True, False, False], dtype=bool)
     """
-    x1, x2 = pair(x1, x2, "equal")
+    x1, x2 = comparable(x1, x2, "equal")
     return apply(compare.eq, x1, x2)
 
 
@@ -65,7 +65,7 @@ def not_equal(x1: Any, x2: Any, /) -> Any:
         >>> np.not_equal(x, x)
         Array([False,  True], dtype=bool)
     """
-    x1, x2 = pair(x1, x2, "not_equal")
+    x1, x2 = comparable(x1, x2, "not_equal")
     return apply(compare.ne, x1, x2)
 
 
@@ -92,7 +92,7 @@ def less(x1: Any, x2: Any, /) -> Any:
         >>> np.less(np.asarray([1 + 2j, 1 + 3j]), 1 + 3j)
         Array([ True, False], dtype=bool)
     """
-    return ordered(compare.lt, compare.lt, *pair(x1, x2, "less"))
+    return ordered(compare.lt, compare.lt, *comparable(x1, x2, "less"))
 
 
 @library(2)
@@ -118,7 +118,7 @@ def less_equal(x1: Any, x2: Any, /) -> Any:
         >>> np.less_equal(np.asarray([1, 2, 3]), 2)
         Array([ True,  True, False], dtype=bool)
     """
-    return ordered(compare.le, compare.lt, *pair(x1, x2, "less_equal"))
+    return ordered(compare.le, compare.lt, *comparable(x1, x2, "less_equal"))
 
 
 @library(2)
@@ -145,7 +145,7 @@ def greater(x1: Any, x2: Any, /) -> Any:
         Array([[ True, False],
                [ True,  True]], dtype=bool)
     """
-    return ordered(compare.gt, compare.gt, *pair(x1, x2, "greater"))
+    return ordered(compare.gt, compare.gt, *comparable(x1, x2, "greater"))
 
 
 @library(2)
@@ -171,7 +171,7 @@ def greater_equal(x1: Any, x2: Any, /) -> Any:
         >>> np.greater_equal(np.asarray([1.0, np.nan, np.inf]), 1.0)
         Array([ True, False,  True], dtype=bool)
     """
-    return ordered(compare.ge, compare.gt, *pair(x1, x2, "greater_equal"))
+    return ordered(compare.ge, compare.gt, *comparable(x1, x2, "greater_equal"))
 
 
 def ordered(op: Any, strict: Any, x: Any, y: Any) -> Any:

@@ -452,7 +452,7 @@ def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
     )
 
 
-def broadcast_arrays(*args: Any, subok: bool = False) -> list[Any]:
+def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
     """Arrays repeated to their common shape.
 
     Args:
@@ -460,13 +460,13 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> list[Any]:
         subok: accepted; there are no subclasses of arrays.
 
     Returns:
-        List of arrays of one shape, each of its own dtype. Derivatives are summed over the repeated
+        Tuple of arrays of one shape, each of its own dtype. Derivatives are summed over the repeated
         axes.
 
     Raises:
         ShapeError: two sizes of one axis differ and neither is 1.
 
-    Differences from NumPy: a list, not a tuple, of arrays that are no views.
+    Differences from NumPy: the arrays are no views.
 
     Example:
         >>> import numlift.numpy as np
@@ -475,9 +475,9 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> list[Any]:
     """
     xs = [as_value(x, "broadcast_arrays", "args") for x in args]
     if not xs:
-        return []
+        return ()
     shape = broadcast_shape("broadcast_arrays", *[type_of(x).shape for x in xs])
-    return [broadcast_to(x, shape) for x in xs]
+    return tuple([broadcast_to(x, shape) for x in xs])
 
 
 def _at_least(function: str, arrays: tuple[Any, ...], widen: Any) -> Any:

@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 
 from .. import config, errors
-from ..core.tracing import Value, type_of
+from ..core.integers import check_number, fits
+from ..core.tracing import Value, apply, type_of
 from ..core.types import ArrayType
+from ..structural import arith
+from ..structural.arith import convert
 from .util import as_value, broadcast_operands, promote, to_inexact
 
 _state = config.current
@@ -23,7 +26,8 @@ _I64_RANGE = range(-(2**63), 2**63)
 def number_beside(t: ArrayType, x: Any) -> Any:
     """Python number `x` as an operand next to an array of type `t`.
 
-    None if the array itself would have to change its dtype, so that both must be promoted.
+    None if the array itself would have to change its dtype, so that both must be promoted, or if
+    the number does not fit.
     """
     kind, dtype = type(x), t.dtype
     if t.kind == "f":
@@ -32,12 +36,15 @@ def number_beside(t: ArrayType, x: Any) -> Any:
                 return float(x)
             # a float64 array of a scope that ended is narrowed together with the number
             return None if t.weak_type or dtype is _F64 else dtype.type(x)
-    elif t.kind == "i":
+    elif t.kind == "i" or t.kind == "u":
         if kind is int:
             if dtype is _I32 and not _state().enable_x64:
                 return x if x in _I32_RANGE else None
             if dtype is _I64 and _state().enable_x64:
                 return x if x in _I64_RANGE else None
+            if t.weak_type or dtype.itemsize == 8 or not fits(x, dtype):
+                return None
+            return dtype.type(x)
     elif t.kind == "c" and kind in (int, float, complex):
         if dtype is (_C128 if _state().enable_x64 else _C64):
             return complex(x)
@@ -87,8 +94,29 @@ def pair(x: Any, y: Any, function: str) -> Any:
     near = _with_number(x, y)
     if near is not None:
         return near
-    x, y = promote(as_value(x, function, "x1"), as_value(y, function, "x2"))
-    return broadcast_operands(function, x, y)
+    x, y = as_value(x, function, "x1"), as_value(y, function, "x2")
+    check_number(function, x, type_of(y))
+    check_number(function, y, type_of(x))
+    return broadcast_operands(function, *promote(x, y))
+
+
+def comparable(x: Any, y: Any, function: str) -> Any:
+    """`pair` for comparisons: a Python int may be larger or smaller than all of the array's."""
+    if type(y) is int and _is_beyond(y, x):
+        return _zeros_and_sign(x, y)
+    if type(x) is int and _is_beyond(x, y):
+        return _zeros_and_sign(y, x)[::-1]
+    return pair(x, y, function)
+
+
+def _is_beyond(number: int, x: Any) -> bool:
+    return isinstance(x, Value) and x.type.kind in "iu" and not fits(number, x.type.dtype)
+
+
+def _zeros_and_sign(x: Any, number: int) -> tuple[Any, Any]:
+    """Operands that compare as integers `x` and a number beyond their range do."""
+    zeros = convert(apply(arith.mul, x, number_of(x.type)(0)), _I32)
+    return zeros, np.int32(1 if number > 0 else -1)
 
 
 def _with_number(x: Any, y: Any) -> Any:

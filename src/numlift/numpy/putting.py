@@ -7,6 +7,7 @@ from typing import Any
 from .. import errors
 from .arithmetic import remainder
 from .creation import as_owned
+from .index_arrays import check_known, integer_indices
 from .manipulation import ravel, reshape
 from .util import as_value
 
@@ -20,8 +21,9 @@ def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = Tr
         a: array.
         ind: integers; negative ones count from the end.
         v: values, used over and over again if there are fewer than indices.
-        mode: what happens to indices out of bounds: None or "drop" (nothing is written), "clip",
-            "wrap" or "promise_in_bounds".
+        mode: what happens to indices out of bounds: "drop" (nothing is written), "clip", "wrap" or
+            "promise_in_bounds". None: those that Python knows (numbers, lists, NumPy arrays) raise
+            an error, others are dropped.
         inplace: must be False: arrays are immutable.
 
     Returns:
@@ -44,6 +46,9 @@ def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = Tr
             errors.explain("put", f"mode {mode!r} does not exist", try_="mode='clip'")
         )
     x = as_owned(as_value(a, "put", "a"))
+    if mode is None:
+        known = integer_indices("put", ind)
+        check_known("put", known, x.size, None, 'mode="drop" or mode="clip" to allow it')
     places, values = ravel(as_owned(ind)), ravel(as_owned(v))
     if not places.size or not values.size or not x.size:
         return x

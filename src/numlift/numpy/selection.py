@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from .. import errors
 from ..api.library import library
 from ..core.dtypes import finfo
+from ..core.integers import fits
 from ..core.tracing import Value, apply, type_of
 from ..ops import compare
 from ..ops import elementwise as ops
@@ -20,7 +22,7 @@ from .elementwise import no_out
 from .floats import isfinite
 from .logic import truth
 from .nonzero import nonzero
-from .operands import inexact_pair, not_for_complex, number_of, pair
+from .operands import comparable, inexact_pair, not_for_complex, number_of
 from .util import as_value, broadcast_operands, broadcast_shape, broadcast_to_shape, cast, promote
 
 
@@ -188,10 +190,20 @@ def _piece(function: Callable[..., Any] | Any, x: Any, dtype: Any, args: Any, kw
     return arith.convert(as_value(value, "piecewise", "funclist"), dtype)
 
 
+def _bound(bound: Any, x: Any, beyond: Callable[[Any, Any], bool]) -> Any:
+    """A bound of `clip`; none if it is a Python int that no number of x can pass."""
+    t = type_of(x)
+    if type(bound) is int and t.kind in "iu" and not fits(bound, t.dtype) and beyond(bound, 0):
+        return None
+    return bound
+
+
 @library(3)
 def _clip(x: Any, low: Any, high: Any) -> Any:
-    named = ((x, "arr"), (low, "min"), (high, "max"))
-    given = [as_value(v, "clip", name) for v, name in named if v is not None]
+    x = as_value(x, "clip", "arr")
+    low, high = _bound(low, x, operator.lt), _bound(high, x, operator.gt)
+    named = ((low, "min"), (high, "max"))
+    given = [x, *[as_value(v, "clip", name) for v, name in named if v is not None]]
     given = broadcast_operands("clip", *promote(*given))
     if type_of(given[0]).kind == "c":
         raise not_for_complex("clip", given[0])
@@ -305,7 +317,7 @@ def _replace(x: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
 
 @library(4)
 def _isclose(a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> Any:
-    x, y = pair(a, b, "isclose")
+    x, y = comparable(a, b, "isclose")
     t = type_of(x)
     if not t.inexact:
         if not isinstance(rtol, (int, float)) or rtol or atol:
@@ -433,7 +445,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
 
 @library(2)
 def _array_equiv(x: Any, y: Any) -> Any:
-    return _every(apply(compare.eq, *pair(x, y, "array_equiv")))
+    return _every(apply(compare.eq, *comparable(x, y, "array_equiv")))
 
 
 def array_equiv(a1: Any, a2: Any) -> Any:

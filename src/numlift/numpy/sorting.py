@@ -17,6 +17,7 @@ from ..ops.shape import Rev
 from ..ops.sorting import ArgSort, Sort, take_sorted
 from ..structural.arith import convert, select, sub
 from ..structural.shape import reshape
+from . import host_kernels
 from .binary_search import insertion_points
 from .pieces import take
 from .reducing import asked_dtype, flat, int_dtype
@@ -51,7 +52,7 @@ def _axis(function: str, x: Any, axis: Any) -> tuple[Any, int]:
     return x, check_axis(function, axis, t.ndim)
 
 
-@library(1)
+@library(1, host=host_kernels.sort)
 def sort(
     a: Any,
     axis: int | None = -1,
@@ -89,7 +90,7 @@ def sort(
     return apply(Rev.of((axis,)), out) if descending else out
 
 
-@library(1)
+@library(1, host=host_kernels.argsort)
 def argsort(
     a: Any,
     axis: int | None = -1,
@@ -164,7 +165,7 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
     return _lexsort(tuple(keys), axis)
 
 
-@library(1)
+@library(1, host=host_kernels.lexsort)
 def _lexsort(keys: tuple[Any, ...], axis: int) -> Any:
     values = [as_value(k, "lexsort", "keys") for k in keys]
     ndim = type_of(values[0]).ndim
@@ -230,7 +231,7 @@ def _partition_axis(function: str, a: Any, kth: Any, axis: Any) -> tuple[Any, in
     return x, axis
 
 
-@library(1)
+@library(1, host=host_kernels.partition)
 def partition(
     a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: None = None
 ) -> Any:
@@ -259,7 +260,7 @@ def partition(
     return apply(Sort.of(axis, 1), x)[0]
 
 
-@library(1)
+@library(1, host=host_kernels.argpartition)
 def argpartition(
     a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: None = None
 ) -> Any:

@@ -12,7 +12,8 @@ from .. import errors
 from ..api.library import library
 from ..core.dtypes import python_scalar_dtype, user_dtype
 from ..core.integers import check_integer
-from ..core.tracing import Tracer, apply, type_of
+from ..core.tracing import Tracer, Value, apply, type_of
+from ..core.types import ArrayType
 from ..lax.arguments import static_ints
 from ..lax.indexing import static_scalar
 from ..ops.compare import lt
@@ -31,7 +32,7 @@ from ..ops.scatter import ScatterSet
 from ..structural.arith import add, convert, mul, select
 from ..structural.shape import Reshape, full, reshape
 from .arithmetic import remainder
-from .index_arrays import along_numbers, integer_indices, size_like, without
+from .index_arrays import along_numbers, check_known, integer_indices, size_like, without
 from .index_update import cast_values
 from .util import as_value, broadcast_shape, broadcast_to_shape, check_axis
 
@@ -55,9 +56,10 @@ def take(
         indices: array of integers.
         axis: axis to index; None takes from the flattened array.
         out: must be None.
-        mode: what indices out of bounds give. ``"fill"`` (default): ``fill_value``, and negative
-            indices count from the end; ``"clip"``: the nearest element, so negative ones the first;
-            ``"wrap"``: the index modulo the size.
+        mode: what indices out of bounds give. ``"fill"``: ``fill_value``, and negative indices
+            count from the end; ``"clip"``: the nearest element, so negative ones the first;
+            ``"wrap"``: the index modulo the size; ``"raise"``: an error, for indices that Python
+            knows (numbers, lists, NumPy arrays). Default: an error for those, fill for others.
         unique_indices: you promise that the indices are different.
         indices_are_sorted: you promise that the indices ascend.
         fill_value: for mode "fill". Default: NaN, the least signed, the greatest unsigned integer,
@@ -69,11 +71,12 @@ def take(
     Raises:
         AxisError: the axis is out of range.
         DTypeError: the indices are no integers.
-        IndexingError: the axis has size 0 and there are indices.
+        IndexingError: the axis has size 0 and there are indices, or one that Python knows is out
+            of bounds.
 
     Derivative: linear in ``a``; filled elements have none.
 
-    Differences from NumPy: indices out of bounds cannot raise, because they may be traced; the
+    Differences from NumPy: indices on a device or traced that are out of bounds cannot raise; the
     default is to fill.
 
     Example:
@@ -83,22 +86,32 @@ def take(
     """
     if out is not None:
         raise errors.ArgumentError(errors.explain("take", "out must be None: arrays do not change"))
-    if mode == "raise":
-        raise errors.ValueArgumentError(
-            errors.explain(
-                "take",
-                "mode 'raise' is not possible, because indices may be traced",
-                try_='mode="fill", whose NaN show what was out of bounds, or mode="clip"',
-            )
-        )
     a, indices = as_value(a, "take"), integer_indices("take", indices)
     if axis is not None:
         axis = check_axis("take", axis, type_of(a).ndim)
+    if mode is None or mode == "raise":
+        mode = _checked(mode, indices, type_of(a), axis)
     fill_value = static_scalar("take", "fill_value", fill_value)
     chosen = "wrap" if mode == "wrap" else FILL_OR_DROP if mode is None else mode_of(mode)
     asked = mode != "wrap" and is_asked(mode)
     hints = bool(unique_indices), bool(indices_are_sorted), asked
     return _take(a, indices, axis, chosen, fill_value, hints)
+
+
+def _checked(mode: str | None, indices: Any, t: ArrayType, axis: int | None) -> None:
+    """Check indices that Python knows; `mode` "raise" takes no others."""
+    if mode == "raise" and isinstance(indices, Value):
+        raise errors.ValueArgumentError(
+            errors.explain(
+                "take",
+                "mode 'raise' is possible for indices that Python knows only: numbers, lists, "
+                "NumPy arrays",
+                {"indices": type_of(indices)},
+                try_='mode="fill", whose NaN show what was out of bounds, or mode="clip"',
+            )
+        )
+    size = t.size if axis is None else t.shape[axis]
+    check_known("take", indices, size, axis, 'mode="fill" or mode="clip" to allow it')
 
 
 @library(2)
@@ -148,8 +161,9 @@ def take_along_axis(
         arr: array.
         indices: integers, of as many axes as ``arr``; the other axes broadcast.
         axis: axis to index; None flattens both arrays first.
-        mode: None or ``"fill"``: indices out of bounds give ``fill_value``; ``"clip"``: the nearest
-            element; ``"promise_in_bounds"``.
+        mode: ``"fill"``: indices out of bounds give ``fill_value``; ``"clip"``: the nearest
+            element; ``"promise_in_bounds"``. None: as "fill", but those that Python knows (lists,
+            NumPy arrays) raise.
         fill_value: default NaN, the least signed, the greatest unsigned integer, True.
         wrap_negative_indices: whether negative indices count from the end (default True).
 
@@ -160,6 +174,7 @@ def take_along_axis(
         ShapeError: different numbers of axes, or the other axes do not broadcast.
         DTypeError: the indices are no integers.
         AxisError: the axis is out of range.
+        IndexingError: an index that Python knows is out of bounds.
 
     Derivative: linear in ``arr``.
 
@@ -179,7 +194,14 @@ def take_along_axis(
     wrap = wrap_negative_indices is None or bool(wrap_negative_indices)
     if axis is not None:
         axis = check_axis("take_along_axis", axis, type_of(arr).ndim)
+    if mode is None and wrap:
+        _check_along("take_along_axis", indices, type_of(arr), axis)
     return _take_along(arr, indices, axis, chosen, fill_value, wrap, is_asked(mode))
+
+
+def _check_along(function: str, indices: Any, t: ArrayType, axis: int | None) -> None:
+    size = t.size if axis is None else t.shape[axis]
+    check_known(function, indices, size, axis, 'mode="fill" or mode="clip" to allow it')
 
 
 def _same_rank(function: str, x: Any, i: Any) -> None:
@@ -242,8 +264,8 @@ def put_along_axis(
         values: array or number that broadcasts to ``indices``.
         axis: axis to index; None flattens ``arr`` and ``indices`` first.
         inplace: must be False: arrays do not change.
-        mode: None or ``"drop"``: indices out of bounds are ignored; ``"clip"``;
-            ``"promise_in_bounds"``.
+        mode: ``"drop"``: indices out of bounds are ignored; ``"clip"``; ``"promise_in_bounds"``.
+            None: as "drop", but those that Python knows (lists, NumPy arrays) raise.
 
     Returns:
         Array like ``arr``.
@@ -251,6 +273,7 @@ def put_along_axis(
     Raises:
         ValueArgumentError: ``inplace=True``.
         ShapeError: shapes do not fit.
+        IndexingError: an index that Python knows is out of bounds.
 
     Derivative: linear in ``arr`` and ``values``.
 
@@ -276,6 +299,8 @@ def put_along_axis(
     values = cast_values(as_value(values, "put_along_axis", "values"), type_of(arr))
     if axis is not None:
         axis = check_axis("put_along_axis", axis, type_of(arr).ndim)
+    if mode is None:
+        _check_along("put_along_axis", indices, type_of(arr), axis)
     chosen = FILL_OR_DROP if mode is None else mode_of(mode)
     return _put_along(arr, indices, values, axis, chosen, is_asked(mode))
 
@@ -369,7 +394,8 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]
     """Positions in a flattened array as indices of each axis.
 
     Args:
-        indices: integers; negative ones count from the end, those out of bounds are clamped.
+        indices: integers; negative ones count from the end. Those out of bounds are an error if
+            Python knows them (numbers, lists, NumPy arrays); others are clamped.
         shape: shape of the array that was flattened.
         order: "C": the last axis changes fastest; "F": the first.
 
@@ -378,8 +404,9 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]
 
     Raises:
         DTypeError: the indices are no integers.
+        ValueArgumentError: an index that Python knows is out of bounds.
 
-    Differences from NumPy: out of bounds does not raise.
+    Differences from NumPy: negative indices are allowed, and an array on a device is not checked.
 
     Example:
         >>> import numlift.numpy as np
@@ -391,7 +418,12 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]
         raise errors.ValueArgumentError(
             errors.explain("unravel_index", f"order must be 'C' or 'F', not {order!r}")
         )
-    found = _unravel(integer_indices("unravel_index", indices), sizes[:: -1 if order == "F" else 1])
+    indices = integer_indices("unravel_index", indices)
+    try:
+        check_known("unravel_index", indices, math.prod(sizes), None, "an index of that array")
+    except errors.IndexingError as error:  # NumPy's class
+        raise errors.ValueArgumentError(str(error)) from None
+    found = _unravel(indices, sizes[:: -1 if order == "F" else 1])
     return tuple(reversed(found) if order == "F" else found)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import errors
+from .. import config, errors
 from ..core.dtypes import canonicalize_dtype, user_dtype
 from ..core.tracing import type_of
 from . import folding
@@ -19,10 +19,11 @@ from .array_values import convert_to
 from .creation import as_owned
 from .elementwise import no_out
 from .functional import vectorize
-from .loops_of_numpy import check_reduction, check_update, in_loop, types_of
+from .loops_of_numpy import as_numpy, check_reduction, check_update, in_loop, types_of
 from .manipulation import broadcast_to, expand_dims, moveaxis, reshape
 from .util import as_value, check_axes
 
+_state = config.current
 _AXES = ("axes", "axis", "keepdims")
 _ACCEPTED = ("subok", "order")
 """Options of every call that mean nothing for immutable arrays, which have no memory order."""
@@ -110,6 +111,8 @@ class ufunc:
     def __call__(self, *args: Any, **options: Any) -> Any:
         if options or len(args) != self.nin:
             return self._call_with(args, options)
+        if _state().numpy_dtype_promotion == "numpy" and self._like is not None:
+            return as_numpy(self._like, self._with_axes, self.__name__, args, options)
         return self._func(*args)
 
     def _call_with(self, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
@@ -140,6 +143,8 @@ class ufunc:
         dtype = options.pop("dtype", None)
         self._check_options(options)
         if dtype is None and signature is None:
+            if _state().numpy_dtype_promotion == "numpy" and self._like is not None:
+                return as_numpy(self._like, self._with_axes, name, args, options)
             if casting in ("same_kind", "unsafe"):
                 return self._with_axes(args, options)
         return in_loop(self._like, self._with_axes, name, args, options, dtype, signature, casting)

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import config, errors
 from ..core.dims import Dim
-from ..core.dtypes import result_type_of
+from ..core.dtypes import issubdtype, python_scalar_dtype, result_type_of
 from ..core.integers import check_integer
 from ..core.tracing import Value, apply, type_of
 from ..core.types import ArrayType
@@ -110,8 +110,11 @@ def promote(*xs: Any) -> list[Any]:
     first = types[0]
     if all(t.dtype is first.dtype and t.weak_type is first.weak_type for t in types):
         return list(xs)
-    dtype, weak = result_type_of(tuple([(t.dtype, t.weak_type) for t in types]))
+    dtype, weak = result_type_of(tuple(map(_dtype_and_weak, types)))
     return [cast(x, t, dtype, weak) for x, t in zip(xs, types, strict=True)]
+
+
+_dtype_and_weak = operator.attrgetter("dtype", "weak_type")
 
 
 def cast(x: Any, t: ArrayType, dtype: Any, weak: bool = False) -> Any:
@@ -129,12 +132,14 @@ def cast(x: Any, t: ArrayType, dtype: Any, weak: bool = False) -> Any:
 
 def to_inexact(*xs: Any) -> list[Any]:
     """`promote`, and integers and bools become the default float."""
-    xs = tuple(promote(*xs))
-    t = type_of(xs[0])
-    if t.inexact:
+    types = [type_of(x) for x in xs]
+    first = types[0]
+    if first.inexact and len(set(map(_dtype_and_weak, types))) == 1:
         return list(xs)
-    dtype = np.dtype("f8") if config.current().enable_x64 else np.dtype("f4")
-    return [cast(x, type_of(x), dtype, t.weak_type) for x in xs]
+    dtype, weak = result_type_of(tuple(map(_dtype_and_weak, types)))
+    if not issubdtype(dtype, np.inexact):
+        dtype = python_scalar_dtype(float)
+    return [cast(x, t, dtype, weak) for x, t in zip(xs, types, strict=True)]
 
 
 def broadcast_shape(

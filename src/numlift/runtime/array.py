@@ -557,7 +557,7 @@ def _index_text(index: Any) -> str:
     """An index as the user wrote it, nearly."""
     if isinstance(index, tuple):
         inside = ", ".join(map(_index_text, index))
-        return inside if len(index) > 1 else f"({inside},)"
+        return f"({inside},)" if len(index) == 1 else inside or "()"
     if isinstance(index, slice):
         ends = ["" if e is None else _index_text(e) for e in (index.start, index.stop)]
         step = "" if index.step is None else f":{_index_text(index.step)}"

@@ -1,0 +1,89 @@
+"""Eager calls on CPU that a NumPy kernel answers instead of a compiled program.
+
+The function is traced as ever, so that errors, dtypes and weak types are those of the program; but
+what runs is a kernel on read-only views of the arguments' memory, and the array that it fills
+becomes the result without a copy. `library(host=plan)` asks the plan of a function once for each
+program that would be compiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.types import ArrayType
+from ..runtime import buffers
+from ..runtime.array import Array
+from ..runtime.failures import failure
+from ..runtime.host_memory import hand_over
+from ..runtime.memories import other_kind
+from ..runtime.placement import Placement, placement
+from ..sharding.named import SingleDeviceSharding
+from .program_places import choose_devices
+
+Kernel = Callable[..., Any]
+Plan = Callable[..., "Kernel | None"]
+"""The parameters of the function, with an `ArrayType` for each array: a kernel, or None for "the
+program is better". A kernel takes one read-only NumPy array a leaf and returns an array, or a tuple
+with one a result, in memory that nobody else uses."""
+
+
+class HostProgram:
+    """A kernel in the place of a compiled program."""
+
+    __slots__ = ("name", "kernel", "placements")
+
+    def __init__(self, name: str, kernel: Kernel, placements: Sequence[Placement]):
+        self.name, self.kernel, self.placements = name, kernel, list(placements)
+
+    def __call__(self, leaves: Sequence[Array]) -> list[Array]:
+        """Wait for the arguments, run the kernel, and make its results arrays.
+
+        Raises:
+            DeletedBufferError: an argument was deleted or donated.
+            OutOfMemoryError: there is no memory for the result.
+        """
+        views = [buffers.to_numpy(x.buffer, x.placement) for x in leaves]
+        try:
+            made = self.kernel(*views)
+            found = made if type(made) is tuple else (made,)
+            return [hand_over(v, p) for v, p in zip(found, self.placements, strict=True)]
+        except MemoryError as error:
+            types = {f"argument {i}": x.type for i, x in enumerate(leaves)}
+            raise failure(error, self.name, types) from error
+
+
+def result_placements(
+    name: str, placements: Sequence[Placement], out_types: Sequence[ArrayType]
+) -> list[Placement] | None:
+    """Where a program for these arguments would leave its results.
+
+    None unless all bytes lie in the memory of the host, as elements that NumPy knows.
+    """
+    if not all(map(_in_host_memory, placements)) or not all(map(_is_native, out_types)):
+        return None
+    (device,), _ = choose_devices(name, placements, None, None, None)
+    if any(p.sharding.device_order != (device,) for p in placements):
+        return None
+    committed = any(p.committed for p in placements)
+    return [placement(t, SingleDeviceSharding(device), committed) for t in out_types]
+
+
+def _in_host_memory(where: Placement) -> bool:
+    return (
+        where.on_cpu
+        and isinstance(where.sharding, SingleDeviceSharding)
+        and other_kind(where.sharding) is None
+        and _is_native(where.type)
+    )
+
+
+def _is_native(t: ArrayType) -> bool:
+    """Whether the elements are of a dtype of NumPy itself, not of an extension."""
+    dtype = t.dtype
+    return t.sharding is None and isinstance(dtype, np.dtype) and dtype.isbuiltin == 1
+
+
+__all__ = ["HostProgram", "Kernel", "Plan", "result_placements"]

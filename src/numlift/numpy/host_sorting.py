@@ -1,0 +1,103 @@
+"""Sorting with NumPy, in the order of the operations `Sort` and `ArgSort`.
+
+NumPy sorts plain numbers with vector instructions, several times faster than XLA's `std::sort`,
+but neither stably nor with -0.0 before 0.0. So indices are sorted together with their keys, in one
+64-bit integer each, as `ops.sort_lowering` does; and floats as integers where zeros have signs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..runtime.host_memory import aligned, aligned_copy
+
+_U32, _U64, _I32 = np.dtype(np.uint32), np.dtype(np.uint64), np.dtype(np.int32)
+
+
+def ordered(x: np.ndarray, axis: int) -> np.ndarray:
+    """A copy of `x` in ascending order along an axis, NaN last, -0.0 before 0.0."""
+    if x.dtype.kind == "c":
+        order = permutation([x], axis)
+        made = aligned(x.shape, x.dtype)
+        made[...] = np.take_along_axis(x, order, axis)
+        return made
+    made = aligned_copy(x)
+    if x.dtype.kind == "f" and (x.dtype.itemsize == 2 or _has_negative_zero(made)):
+        bits = _as_integers(made)
+        bits.sort(axis=axis)
+        _flip_negative(bits)
+    else:
+        made.sort(axis=axis)
+    return made
+
+
+def permutation(keys: Sequence[np.ndarray], axis: int) -> np.ndarray:
+    """int32 indices that sort along an axis by the first key, then the second, ...; stable."""
+    words = [w for key in keys for w in _key_words(np.moveaxis(key, axis, -1))]
+    n = words[0].shape[-1]
+    place = np.arange(n, dtype=_U64)
+    order: np.ndarray | None = None
+    for word in reversed(words):
+        if order is not None:
+            word = np.take_along_axis(word, order, -1)
+        packed = np.left_shift(word, _U64.type(32), dtype=_U64)
+        packed |= place
+        packed.sort(axis=-1)
+        found = packed.astype(_I32)  # the low half
+        order = found if order is None else np.take_along_axis(order, found, -1)
+    assert order is not None
+    return np.moveaxis(order, -1, axis)
+
+
+def _key_words(x: np.ndarray) -> list[np.ndarray]:
+    """Unsigned 32-bit words, most significant first, that compare like the elements of `x`.
+
+    NaNs are equal and greatest; -0.0 equals 0.0; complex numbers by real, then imaginary part.
+    """
+    kind = x.dtype.kind
+    if kind == "c":
+        return [*_key_words(x.real), *_key_words(x.imag)]
+    if kind == "f":
+        wide = np.dtype(np.float64 if x.dtype.itemsize == 8 else np.float32)
+        x = _as_integers(np.add(x, wide.type(0), dtype=wide))  # 0.0 for -0.0
+    elif kind == "i" and x.dtype.itemsize < 4:
+        x = x.astype(_I32)
+    if x.dtype.kind == "i":
+        unsigned = np.dtype(f"u{x.dtype.itemsize}")
+        x = np.ascontiguousarray(x).view(unsigned) ^ unsigned.type(1 << (8 * unsigned.itemsize - 1))
+    if x.dtype.itemsize == 8:
+        return [(x >> _U64.type(32)).astype(_U32), x.astype(_U32)]
+    return [x.astype(_U32, copy=False)]
+
+
+def _integer(dtype: np.dtype) -> np.dtype:
+    """The signed integers of the size of a float."""
+    return np.dtype(f"i{dtype.itemsize}")
+
+
+def _has_negative_zero(x: np.ndarray) -> bool:
+    integer = _integer(x.dtype)
+    return bool((x.view(integer) == np.iinfo(integer).min).any())
+
+
+def _as_integers(x: np.ndarray) -> np.ndarray:
+    """The memory of floats, overwritten by signed integers of the same order; NaN is one."""
+    invalid = np.isnan(x)
+    if invalid.any():
+        x[invalid] = np.nan
+    bits = x.view(_integer(x.dtype))
+    _flip_negative(bits)
+    return bits
+
+
+def _flip_negative(bits: np.ndarray) -> None:
+    """Bits of floats <-> signed integers of the same order, in place (its own inverse)."""
+    dtype = bits.dtype
+    sign = bits >> dtype.type(8 * dtype.itemsize - 1)
+    sign &= np.iinfo(dtype).max
+    bits ^= sign
+
+
+__all__ = ["ordered", "permutation"]
