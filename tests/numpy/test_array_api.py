@@ -79,6 +79,7 @@ def test_inspection() -> None:
     info, theirs = nlnp.__array_namespace_info__(), strict.__array_namespace_info__()
     assert info.capabilities() == theirs.capabilities()
     assert info.default_device() in info.devices()
+    assert type(info.devices()) is tuple  # a list before version 2025.12
     kinds = ["bool", "signed integer", "unsigned integer", "integral", "real floating"]
     kinds += ["complex floating", "numeric"]
     for x64 in (False, True):
@@ -387,6 +388,14 @@ def test_decompositions_multiply_to_the_matrix(dtype: str) -> None:
         values, vectors = nlnp.linalg.eig(x)
         close(x @ vectors, vectors * values)
         close(nlnp.sort(nlnp.linalg.eigvals(x).real), nlnp.sort(values.real))
+
+
+def test_several_arrays_come_in_a_tuple() -> None:  # in a list before version 2025.12
+    for name in ("meshgrid", "broadcast_arrays"):
+        for sizes in ((), (2,), (2, 1)):
+            arrays = [converted(np.zeros(n), nlnp) for n in sizes]
+            found = both(name)[1](*arrays)
+            assert type(found) is tuple and len(found) == len(sizes), (name, sizes)
 
 
 def test_creation_that_has_no_values_to_compare() -> None:

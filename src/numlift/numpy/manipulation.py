@@ -460,8 +460,8 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
         subok: accepted; there are no subclasses of arrays.
 
     Returns:
-        Tuple of arrays of one shape, each of its own dtype. Derivatives are summed over the repeated
-        axes.
+        Tuple of arrays of one shape, each of its own dtype. Derivatives are summed over the
+        repeated axes.
 
     Raises:
         ShapeError: two sizes of one axis differ and neither is 1.
