@@ -10,14 +10,18 @@ from typing import Any
 import numpy as np
 
 from .. import config, errors
+from ..core.dtypes import python_scalar_dtype, result_type_of
 from ..core.exact import exact, is_ambiguous
-from ..core.tracing import EVAL, Tracer, Value, current, leaked
+from ..core.integers import fits
+from ..core.tracing import EVAL, Tracer, Value, current, leaked, type_of
 from ..runtime import xla
 from ..runtime.array import Array
 from ..runtime.transfer import as_array, constant, learn_quick_array, quick_array
 from ..tree import raw_flatten
-from .dispatch import Entry, arrays_of
+from .dispatch import Entry, HostEntry, arrays_of
 from .door import door
+from .eager import concrete
+from .host_program import HostProgram, Plan, result_placements
 from .program import Program, compile_graph
 from .program_checks import program_check
 from .tracing import trace_function
@@ -60,8 +64,36 @@ def on_device(x: Any) -> Any:
     return x
 
 
+def _with_integers(leaves: Sequence[Any]) -> list[Any]:
+    """Leaves with Python ints as numbers of the integer dtype of the arrays beside them.
+
+    An int beside floats or beside arrays of the default integer dtype stays: it is weakly typed.
+
+    Raises:
+        OverflowError: one does not fit.
+    """
+    dtype = None
+    for x in leaves:
+        if type(x) is Array or isinstance(x, _ARRAYS):
+            t = type_of(x)
+            if t.inexact:
+                return list(leaves)
+            if t.kind in "iu":
+                own = (t.dtype, False)
+                dtype = t.dtype if dtype is None else result_type_of(((dtype, False), own))[0]
+        elif type(x) is float or type(x) is complex:
+            return list(leaves)
+    if dtype is None:
+        return list(leaves)
+    if not all(fits(x, dtype) for x in leaves if type(x) is int):
+        raise OverflowError
+    if dtype is python_scalar_dtype(int):
+        return list(leaves)
+    return [concrete(dtype.type(x), "asarray") if type(x) is int else x for x in leaves]
+
+
 def library(
-    arrays: int = 1, in_place: bool = False
+    arrays: int = 1, in_place: bool = False, host: Plan | None = None
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Decorator: run a function as one cached program on concrete arrays.
 
@@ -73,12 +105,14 @@ def library(
         arrays: the first `arrays` positional parameters hold arrays or pytrees (also numbers); the
             others are options: part of the cache key, unless an array is passed for one.
         in_place: the first array, which is on a device, gives its memory to the one result.
+        host: asked for a NumPy kernel that gives what the program gives, only faster; see
+            `host_program`.
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         entries: dict[Any, Entry] = {}
         quick: dict[Any, Entry] = {}  # calls with arrays only, by position: (flags, placements)
-        slow = _Slow(function, arrays, entries, quick, in_place)
+        slow = _Slow(function, arrays, entries, quick, in_place, host)
         call_slowly = door(slow.__call__)
 
         @functools.wraps(function)
@@ -158,9 +192,10 @@ class _Slow:
         entries: dict[Any, Entry],
         quick: dict[Any, Entry],
         in_place: bool = False,
+        host: Plan | None = None,
     ):
         self.function, self.arrays, self.entries = function, arrays, entries
-        self.quick = quick
+        self.quick, self.host = quick, host
         self.in_place = {0: 0} if in_place else {}
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -173,6 +208,11 @@ class _Slow:
         dynamic = [_prepared(x) for x in args[: self.arrays]]
         options, extra = _frozen_options(args[self.arrays :], kwargs)
         leaves, tree = raw_flatten((dynamic, extra))
+        if int in map(type, leaves):
+            try:
+                leaves = _with_integers(leaves)
+            except OverflowError:  # the function itself says what that number means
+                return self.function(*args, **kwargs)
         for i, x in enumerate(leaves):
             if type(x) is not Array:
                 if isinstance(x, Tracer):
@@ -199,39 +239,40 @@ class _Slow:
     def quickly(self, args: Any, quick: dict[Any, Entry]) -> tuple[Entry | None, Any]:
         """The entry of a call with arrays and numbers by position, and all of these as arrays."""
         try:
-            found = [x if type(x) is Array else on_device(x) for x in args]
+            values = _with_integers(args) if int in map(type, args) else args
+            found = [x if type(x) is Array else on_device(x) for x in values]
             entry = quick.get((_state(), *[x.placement for x in found]))
         except (AttributeError, OverflowError):
             return None, args
         return (entry, found) if entry is not None else (None, args)
 
     def _compile(self, tree: Any, leaves: list[Any], options: Any, placements: list[Any]) -> Entry:
-        positional, named = options
-
-        def call(dynamic: list[Any], extra: dict[Any, Any]) -> Any:
-            rest = [extra.get((0, i), value) for i, (_, value) in enumerate(positional)]
-            keywords = {name: value for name, _, value in named}
-            keywords.update((n, v) for (named, n), v in extra.items() if named)
-            return self.function(*dynamic, *rest, **keywords)
-
-        call.__name__ = self.function.__name__
+        name, types = self.function.__name__, [x.type for x in leaves]
         wrapped = raw_flatten(((dynamic_of(tree, leaves)), {}))[1]
-        traced = trace_function(call, wrapped, [x.type for x in leaves], label="call")
+        traced = trace_function(_with_options(self.function, options), wrapped, types, label="call")
+        captured = traced.captured_arrays()
+        check = program_check(name, traced.graph, captured, eager=True)
+        if self.host is not None and not captured and check is None:
+            found = result_placements(name, placements, traced.out_types)
+            if found is not None:
+                kernel = _with_options(self.host, options)(*dynamic_of(tree, types))
+                if kernel is not None:
+                    return HostEntry(HostProgram(name, kernel, found), traced.out_tree)
         program: Program = compile_graph(
             traced.graph,
             placements,
-            traced.captured_arrays(),
+            captured,
             in_place=self.in_place,
             use_context_mesh=False,
         )
-        program.check = program_check(
-            self.function.__name__, traced.graph, traced.captured_arrays(), eager=True
-        )
+        program.check = check
         return Entry(program, traced.out_tree, _LEAF)
 
     def _fast_key(self, args: Any, kwargs: Any) -> tuple[Any, list[Any]]:
         """The key that the fast path builds, with numbers as arrays; and the arrays."""
         leaves, tree = raw_flatten(args[: self.arrays])
+        if int in map(type, leaves):
+            leaves = _with_integers(leaves)
         leaves = [x if type(x) is Array else on_device(x) for x in leaves]
         options, kinds = _with_kinds(args[self.arrays :], kwargs)
         placements = [x.placement for x in leaves]
@@ -271,6 +312,20 @@ class _Slow:
         """Run an entry on arrays."""
         outs = entry.program(leaves)
         return outs[0] if entry.unflatten is None else entry.unflatten(outs)
+
+
+def _with_options(function: Callable[..., Any], options: Any) -> Callable[..., Any]:
+    """The function of (dynamic arguments, arrays among the options) with these options."""
+    positional, named = options
+
+    def call(dynamic: list[Any], extra: dict[Any, Any]) -> Any:
+        rest = [extra.get((0, i), value) for i, (_, value) in enumerate(positional)]
+        keywords = {name: value for name, _, value in named}
+        keywords.update((n, v) for (named, n), v in extra.items() if named)
+        return function(*dynamic, *rest, **keywords)
+
+    call.__name__ = function.__name__
+    return call
 
 
 def dynamic_of(tree: Any, leaves: list[Any]) -> tuple[Any, Any]:
