@@ -35,6 +35,9 @@ def truncated_normal(
         dtype: floating dtype; default float32 (float64 with ``enable_x64``).
         out_sharding: sharding of the result, on Explicit mesh axes.
 
+    Returns:
+        Array of `shape` and `dtype`, between the neighbours of `lower` and `upper` inside.
+
     Example:
         >>> from numlift import random
         >>> x = truncated_normal(random.key(0), -1.0, 2.0, (100,))
@@ -70,6 +73,9 @@ def exponential(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: A
         dtype: floating dtype; default float32 (float64 with ``enable_x64``).
         out_sharding: sharding of the result, on Explicit mesh axes.
 
+    Returns:
+        Array of `shape` and `dtype`, not negative; mean and variance are 1.
+
     Example:
         >>> from numlift import random
         >>> bool((exponential(random.key(0), (100,)) >= 0).all())
@@ -100,6 +106,9 @@ def gumbel(
         mode: ``"low"`` (default) takes one uniform number, so the largest value is about 16 in
             float32; ``"high"`` draws twice the bits for a right upper tail.
         out_sharding: sharding of the result, on Explicit mesh axes.
+
+    Returns:
+        Array of `shape` and `dtype`; the mean is 0.5772 (Euler's constant), the variance pi**2 / 6.
 
     Example:
         >>> from numlift import random
@@ -137,6 +146,9 @@ def laplace(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any =
         dtype: floating dtype; default float32 (float64 with ``enable_x64``).
         out_sharding: sharding of the result, on Explicit mesh axes.
 
+    Returns:
+        Array of `shape` and `dtype`; the mean is 0, the variance 2.
+
     Example:
         >>> from numlift import random
         >>> laplace(random.key(0), (3,)).shape
@@ -160,6 +172,9 @@ def logistic(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any 
         dtype: floating dtype; default float32 (float64 with ``enable_x64``).
         out_sharding: sharding of the result, on Explicit mesh axes.
 
+    Returns:
+        Array of `shape` and `dtype`; the mean is 0, the variance pi**2 / 3.
+
     Example:
         >>> from numlift import random
         >>> logistic(random.key(0), (3,)).shape
@@ -182,6 +197,9 @@ def cauchy(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = 
         shape: shape of the result.
         dtype: floating dtype; default float32 (float64 with ``enable_x64``).
         out_sharding: sharding of the result, on Explicit mesh axes.
+
+    Returns:
+        Array of `shape` and `dtype`; the distribution has no mean.
 
     Example:
         >>> from numlift import random
@@ -208,6 +226,9 @@ def pareto(
         shape: shape of the result; default that of `b`.
         dtype: floating dtype; default float32 (float64 with ``enable_x64``).
         out_sharding: sharding of the result, on Explicit mesh axes.
+
+    Returns:
+        Array of `shape` and `dtype`, at least 1; the mean is b / (b - 1) for b > 1.
 
     Example:
         >>> from numlift import random
@@ -236,6 +257,9 @@ def rayleigh(
         dtype: floating dtype; default float32 (float64 with ``enable_x64``).
         out_sharding: sharding of the result, on Explicit mesh axes.
 
+    Returns:
+        Array of `shape` and `dtype`, not negative; the mean is s sqrt(pi / 2).
+
     Example:
         >>> from numlift import random
         >>> bool(rayleigh(random.key(0), 2.0) >= 0)
@@ -263,6 +287,10 @@ def weibull_min(
         shape: shape of the result.
         dtype: floating dtype; default float32 (float64 with ``enable_x64``).
 
+    Returns:
+        Array of `shape` and `dtype`, not negative; a `concentration` of 1 gives exponential numbers
+        of mean `scale`.
+
     Example:
         >>> from numlift import random
         >>> bool(weibull_min(random.key(0), 2.0, 3.0) >= 0)
@@ -288,6 +316,9 @@ def maxwell(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any =
         dtype: floating dtype; default float32 (float64 with ``enable_x64``).
         out_sharding: sharding of the result, on Explicit mesh axes.
 
+    Returns:
+        Array of `shape` and `dtype`, not negative; the mean is sqrt(8 / pi).
+
     Example:
         >>> from numlift import random
         >>> bool(maxwell(random.key(0)) >= 0)
@@ -310,6 +341,9 @@ def double_sided_maxwell(key: Any, loc: Any, scale: Any, shape: Any = (), dtype:
         loc, scale: location and scale.
         shape: shape of the result, followed by that of the parameters.
         dtype: floating dtype; default float32 (float64 with ``enable_x64``).
+
+    Returns:
+        Array of `dtype`, in the shape named above; the mean is `loc`.
 
     Example:
         >>> from numlift import random
@@ -341,6 +375,9 @@ def lognormal(
         shape: shape of the result; default that of `sigma`.
         dtype: floating dtype; default float32 (float64 with ``enable_x64``).
         out_sharding: sharding of the result, on Explicit mesh axes.
+
+    Returns:
+        Array of `shape` and `dtype`, not negative; the mean is exp(sigma**2 / 2), the median 1.
 
     Example:
         >>> from numlift import random
@@ -376,6 +413,9 @@ def triangular(
         dtype: floating dtype; default float32 (float64 with ``enable_x64``).
         out_sharding: sharding of the result, on Explicit mesh axes.
 
+    Returns:
+        Array of `shape` and `dtype`, in [left, right]; the mean is (left + mode + right) / 3.
+
     Example:
         >>> from numlift import random
         >>> 0 <= float(triangular(random.key(0), 0.0, 1.0, 3.0)) <= 3
@@ -410,6 +450,9 @@ def wald(
         shape: shape of the result; default that of `mean`.
         dtype: floating dtype; default float32 (float64 with ``enable_x64``).
         out_sharding: sharding of the result, on Explicit mesh axes.
+
+    Returns:
+        Array of `shape` and `dtype`, positive; the mean is `mean`, the variance mean**3.
 
     Example:
         >>> from numlift import random

@@ -97,6 +97,9 @@ def poisson(
         dtype: integer dtype; default int32 (int64 with ``enable_x64``).
         out_sharding: must be None.
 
+    Returns:
+        Array of `shape` and `dtype`; mean and variance are `lam`.
+
     Example:
         >>> from numlift import random
         >>> int(poisson(random.key(0), 0.0))

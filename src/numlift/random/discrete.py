@@ -44,6 +44,9 @@ def randint(
         dtype: integer dtype; default int32 (int64 with ``enable_x64``).
         out_sharding: sharding of the result, on Explicit mesh axes.
 
+    Returns:
+        Array of `shape` and `dtype`.
+
     Raises:
         DTypeError: `dtype` is not an integer dtype.
 
@@ -136,6 +139,9 @@ def bernoulli(
             are off; ``"high"`` draws twice the bits.
         out_sharding: sharding of the result, on Explicit mesh axes.
 
+    Returns:
+        Bool array of `shape`.
+
     Raises:
         DTypeError: `p` is not floating.
 
@@ -188,6 +194,9 @@ def rademacher(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: An
         dtype: integer or floating dtype; default int32 (int64 with ``enable_x64``).
         out_sharding: sharding of the result, on Explicit mesh axes.
 
+    Returns:
+        Array of `shape` and `dtype`; the mean is 0, the variance 1.
+
     Example:
         >>> from numlift import random
         >>> int(abs(rademacher(random.key(0), (4,))).sum())
@@ -213,6 +222,9 @@ def geometric(
         shape: shape of the result; default that of `p`.
         dtype: integer dtype; default int32 (int64 with ``enable_x64``).
         out_sharding: sharding of the result, on Explicit mesh axes.
+
+    Returns:
+        Array of `shape` and `dtype`, at least 1; the mean is 1 / p.
 
     Example:
         >>> from numlift import random
@@ -242,6 +254,9 @@ def permutation(
         axis: axis to permute.
         independent: permute every vector along the axis on its own.
         out_sharding: must be None.
+
+    Returns:
+        Array of the shape and dtype of `x`, or int32 (x64: int64) of shape (n,).
 
     Raises:
         AxisError: axis out of range.
@@ -353,6 +368,10 @@ def choice(
         p: probabilities, one a slice; default equal ones.
         axis: axis of `a` to draw from.
         mode: with `p` and no replacement, the mode of `gumbel`.
+
+    Returns:
+        Array of the dtype of `a` (int32 or, with x64, int64 for an int), whose shape is that of `a` with `shape` in the
+        place of `axis`.
 
     Raises:
         ValueArgumentError: nothing to draw from, or more drawn than there are, or `p` has another

@@ -121,6 +121,9 @@ def gamma(
         dtype: floating dtype; default float32 (float64 with ``enable_x64``).
         out_sharding: must be None.
 
+    Returns:
+        Array of `shape` and `dtype`, not negative; mean and variance are `a`.
+
     The derivative with respect to `a` is that of the inverse distribution function.
 
     Example:
@@ -154,6 +157,9 @@ def loggamma(
         dtype: floating dtype; default float32 (float64 with ``enable_x64``).
         out_sharding: must be None.
 
+    Returns:
+        Array of `shape` and `dtype`; exp of it has mean `a`.
+
     Example:
         >>> from numlift import random
         >>> loggamma(random.key(0), 1e-3, (2,)).shape
@@ -178,6 +184,9 @@ def beta(
         shape: shape of the result; default that of the parameters broadcast together.
         dtype: floating dtype; default float32 (float64 with ``enable_x64``).
         out_sharding: must be None.
+
+    Returns:
+        Array of `shape` and `dtype`, in [0, 1]; the mean is a / (a + b).
 
     Example:
         >>> from numlift import random
@@ -210,6 +219,9 @@ def dirichlet(
         shape: shape of the result without its last axis; default that of `alpha`.
         dtype: floating dtype; default float32 (float64 with ``enable_x64``).
         out_sharding: must be None.
+
+    Returns:
+        Array of `dtype` and shape ``(*shape, n)`` for n parameters; the last axis sums to 1.
 
     Raises:
         ShapeError: `alpha` has no axis.
@@ -258,6 +270,9 @@ def chisquare(
         dtype: floating dtype; default float32 (float64 with ``enable_x64``).
         out_sharding: must be None.
 
+    Returns:
+        Array of `shape` and `dtype`, not negative; the mean is `df`, the variance 2 df.
+
     Example:
         >>> from numlift import random
         >>> bool(chisquare(random.key(0), 3.0) > 0)
@@ -288,6 +303,9 @@ def f(
         shape: shape of the result; default that of the parameters broadcast together.
         dtype: floating dtype; default float32 (float64 with ``enable_x64``).
         out_sharding: must be None.
+
+    Returns:
+        Array of `shape` and `dtype`, not negative; the mean is dfden / (dfden - 2) for dfden > 2.
 
     Example:
         >>> from numlift import random
@@ -320,6 +338,10 @@ def t(key: Any, df: Any, shape: Any = None, dtype: Any = None, *, out_sharding: 
         dtype: floating dtype; default float32 (float64 with ``enable_x64``).
         out_sharding: must be None.
 
+    Returns:
+        Array of `shape` and `dtype`; the mean is 0 for df > 1, the variance df / (df - 2) for df >
+        2.
+
     Example:
         >>> from numlift import random
         >>> t(random.key(0), 3.0, (2,)).shape
@@ -348,6 +370,9 @@ def generalized_normal(
         shape: shape of the result.
         dtype: floating dtype; default float32 (float64 with ``enable_x64``).
         out_sharding: must be None.
+
+    Returns:
+        Array of `shape` and `dtype`, symmetric about 0; p = 2 has variance 1/2, p = 1 is `laplace`.
 
     Example:
         >>> from numlift import random
@@ -384,6 +409,9 @@ def ball(
         shape: shape of the result without its last axis, which has size d.
         dtype: floating dtype; default float32 (float64 with ``enable_x64``).
         out_sharding: must be None.
+
+    Returns:
+        Array of shape ``(*shape, d)`` and `dtype`; the p-norm of every point is at most 1.
 
     Example:
         >>> from numlift import random

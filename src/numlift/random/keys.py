@@ -34,6 +34,9 @@ def key_dtype(impl_spec: Any = None) -> KeyDType:
         impl_spec: None (the flag ``default_prng_impl``), a name such as ``"threefry2x32"``,
             ``"rbg"`` or ``"unsafe_rbg"``, or a key dtype.
 
+    Returns:
+        A `KeyDType`, which arrays of such keys have as their dtype.
+
     Example:
         >>> key_dtype("rbg")
         key<rbg>
@@ -91,6 +94,13 @@ def PRNGKey(seed: Any, *, impl: Any = None) -> Any:  # noqa: N802  (public name 
     """A raw random key from an integer seed: its words, uint32[2] for the default generator.
 
     New code should use `key`. With the flag ``enable_custom_prng`` it is the same as `key`.
+
+    Args:
+        seed: integer, or an array of rank 0 that holds one.
+        impl: generator, see `key_dtype`.
+
+    Returns:
+        Array uint32 of the words: uint32[2] for threefry2x32, uint32[4] for rbg.
 
     Example:
         >>> PRNGKey(0).shape
@@ -272,6 +282,12 @@ def fold_in(key: Any, data: Any) -> Any:
 def key_data(keys: Any) -> Any:
     """The words of keys, uint32 with one more axis.
 
+    Args:
+        keys: a key or an array of keys, typed or raw.
+
+    Returns:
+        Array uint32 of the shape of `keys` and one more axis, for the words of a key.
+
     Example:
         >>> key_data(key(7)).tolist()
         [0, 7]
@@ -288,6 +304,9 @@ def wrap_key_data(key_bits_array: Any, *, impl: Any = None, dtype: Any = None) -
         impl: generator, see `key_dtype`.
         dtype: a key dtype, instead of ``impl``.
 
+    Returns:
+        Array of keys, whose shape is that of `key_bits_array` without its last axis.
+
     Raises:
         ShapeError: not such an array.
 
@@ -300,6 +319,12 @@ def wrap_key_data(key_bits_array: Any, *, impl: Any = None, dtype: Any = None) -
 
 def key_impl(keys: Any) -> str:
     """Name of the generator of keys, fit for ``key(seed, impl=...)``.
+
+    Args:
+        keys: a key or an array of keys, typed or raw.
+
+    Returns:
+        The name, such as ``"threefry2x32"``.
 
     Example:
         >>> key_impl(key(0))
@@ -315,6 +340,9 @@ def clone(key: Any) -> Any:
 
     Args:
         key: a key or an array of keys.
+
+    Returns:
+        Array of the shape and dtype of `key`, with the same words.
 
     Example:
         >>> from numlift.random import key

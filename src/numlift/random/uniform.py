@@ -44,6 +44,9 @@ def bits(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = No
         dtype: uint8, uint16, uint32 or uint64; default uint32 (uint64 with ``enable_x64``).
         out_sharding: sharding of the result, on Explicit mesh axes.
 
+    Returns:
+        Array of `shape` and `dtype`; every bit is 0 or 1 with equal probability.
+
     Raises:
         DTypeError: not an unsigned dtype.
 
@@ -104,6 +107,9 @@ def uniform(
         minval, maxval: ends, numbers or arrays that broadcast to `shape`.
         out_sharding: sharding of the result, on Explicit mesh axes.
 
+    Returns:
+        Array of `shape` and `dtype`; the mean is (minval + maxval) / 2.
+
     Raises:
         DTypeError: `dtype` is not floating.
         ShapeError: an end does not broadcast to `shape`.
@@ -151,6 +157,9 @@ def normal(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = 
         shape: shape of the result.
         dtype: floating or complex dtype; default float32 (float64 with ``enable_x64``).
         out_sharding: sharding of the result, on Explicit mesh axes.
+
+    Returns:
+        Array of `shape` and `dtype`; the mean is 0, the variance 1.
 
     Raises:
         DTypeError: `dtype` is neither floating nor complex.
