@@ -90,7 +90,8 @@ def take(
     if axis is not None:
         axis = check_axis("take", axis, type_of(a).ndim)
     if mode is None or mode == "raise":
-        mode = _checked(mode, indices, type_of(a), axis)
+        _check_taken(mode, indices, type_of(a), axis)
+        mode = None
     fill_value = static_scalar("take", "fill_value", fill_value)
     chosen = "wrap" if mode == "wrap" else FILL_OR_DROP if mode is None else mode_of(mode)
     asked = mode != "wrap" and is_asked(mode)
@@ -98,7 +99,7 @@ def take(
     return _take(a, indices, axis, chosen, fill_value, hints)
 
 
-def _checked(mode: str | None, indices: Any, t: ArrayType, axis: int | None) -> None:
+def _check_taken(mode: str | None, indices: Any, t: ArrayType, axis: int | None) -> None:
     """Check indices that Python knows; `mode` "raise" takes no others."""
     if mode == "raise" and isinstance(indices, Value):
         raise errors.ValueArgumentError(
