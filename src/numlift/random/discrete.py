@@ -370,8 +370,8 @@ def choice(
         mode: with `p` and no replacement, the mode of `gumbel`.
 
     Returns:
-        Array of the dtype of `a` (int32 or, with x64, int64 for an int), whose shape is that of `a` with `shape` in the
-        place of `axis`.
+        Array of the dtype of `a` (for an int int32, with x64 int64), whose shape is that of `a`
+        with `shape` in the place of `axis`.
 
     Raises:
         ValueArgumentError: nothing to draw from, or more drawn than there are, or `p` has another
