@@ -14,6 +14,8 @@ import numpy as np
 from ..runtime.host_memory import aligned, aligned_copy
 
 _U32, _U64, _I32 = np.dtype(np.uint32), np.dtype(np.uint64), np.dtype(np.int32)
+_INTEGERS = {n: np.dtype(f"i{n}") for n in (2, 4, 8)}
+_LEAST = {n: np.iinfo(t).min for n, t in _INTEGERS.items()}  # the bits of -0.0
 
 
 def ordered(x: np.ndarray, axis: int) -> np.ndarray:
@@ -72,14 +74,9 @@ def _key_words(x: np.ndarray) -> list[np.ndarray]:
     return [x.astype(_U32, copy=False)]
 
 
-def _integer(dtype: np.dtype) -> np.dtype:
-    """The signed integers of the size of a float."""
-    return np.dtype(f"i{dtype.itemsize}")
-
-
 def _has_negative_zero(x: np.ndarray) -> bool:
-    integer = _integer(x.dtype)
-    return bool((x.view(integer) == np.iinfo(integer).min).any())
+    bits = x.view(_INTEGERS[x.dtype.itemsize])
+    return bool((bits == _LEAST[x.dtype.itemsize]).any())
 
 
 def _as_integers(x: np.ndarray) -> np.ndarray:
@@ -87,7 +84,7 @@ def _as_integers(x: np.ndarray) -> np.ndarray:
     invalid = np.isnan(x)
     if invalid.any():
         x[invalid] = np.nan
-    bits = x.view(_integer(x.dtype))
+    bits = x.view(_INTEGERS[x.dtype.itemsize])
     _flip_negative(bits)
     return bits
 
@@ -96,7 +93,7 @@ def _flip_negative(bits: np.ndarray) -> None:
     """Bits of floats <-> signed integers of the same order, in place (its own inverse)."""
     dtype = bits.dtype
     sign = bits >> dtype.type(8 * dtype.itemsize - 1)
-    sign &= np.iinfo(dtype).max
+    sign &= ~_LEAST[dtype.itemsize]
     bits ^= sign
 
 

@@ -19,6 +19,8 @@ def aligned(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
     """An array without values in memory that an `Array` can take over."""
     dtype = np.dtype(dtype)
     size = math.prod(shape) * dtype.itemsize
+    if size <= _SMALL:
+        return np.empty(shape, dtype)
     room = np.empty(size + _ALIGNMENT, np.uint8)
     start = -room.__array_interface__["data"][0] % _ALIGNMENT
     return room[start : start + size].view(dtype).reshape(shape)
@@ -41,8 +43,7 @@ def hand_over(value: np.ndarray, where: Placement) -> Array:
     """
     dtype = where.type.dtype
     if value.size * dtype.itemsize <= _SMALL:
-        with np.errstate(all="ignore"):
-            value = value.astype(dtype, order="C", copy=False)
+        value = value.astype(dtype, order="C", copy=False)
         return Array(buffers.put_one(value, where), where)
     flags = value.flags
     shared = (
