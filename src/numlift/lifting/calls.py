@@ -19,6 +19,7 @@ from ..numpy.array_values import convert_to
 from ..numpy.protocols import array_function, array_ufunc
 from ..tree import tree_map
 from . import in_place, views
+from .numpy_dtypes import with_numpy_dtypes
 from .writable import ATTRIBUTES, Writable, describe, fitting, has_traced, is_writable, plain, wrap
 
 
@@ -45,7 +46,7 @@ def call(
             return args[0].assign(found)
     if kwargs.get("order") in ("K", "A") and views.are_ordered(args):
         kwargs = {**kwargs, "order": "C"}
-    found = run(theirs, _with_strong_lists(name, ours), plain(tuple(args)), plain(kwargs))
+    found = run(theirs, with_numpy_dtypes(name, ours), plain(tuple(args)), plain(kwargs))
     if has_traced(found):
         found = _strong(found)
     if name == "einsum":
@@ -56,33 +57,6 @@ def call(
         return views.joined(name, partial(run, theirs, ours), found, args, kwargs)
     is_known = name not in views.REORDERED and views.are_ordered(args)
     return _wrapped(found, True if is_known else None, name in views.RANK_0)
-
-
-def _with_strong_lists(name: str, ours: Callable[..., Any]) -> Callable[..., Any]:
-    """`ours`, for which numbers in lists beside traced values have the dtypes of arrays."""
-    if name in _NUMBERS_IN_LISTS:
-        return ours
-
-    def function(*args: Any, **kwargs: Any) -> Any:
-        args = tuple([_strong_list(x) if type(x) in (list, tuple) else x for x in args])
-        return ours(*args, **kwargs)
-
-    return function
-
-
-_NUMBERS_IN_LISTS = frozenset({"select", "piecewise", "result_type", "ix_", "pad", "choose"})
-"""Functions that take Python numbers in a list as numbers; to others lists are arrays."""
-
-
-def _strong_list(x: Any) -> Any:
-    return tree_map(_as_element, x, is_leaf=lambda y: y is None) if has_traced(x) else x
-
-
-def _as_element(x: Any) -> Any:
-    """An element of a list as NumPy makes an array of it: Python numbers have 64 bits there."""
-    if type(x) in (int, float, complex):
-        return np.asarray(x)[()]
-    return convert_to(x, x.dtype) if getattr(x, "weak_type", False) else x
 
 
 def _strong(found: Any) -> Any:
