@@ -16,7 +16,7 @@ from ..core.integers import fits
 from ..core.tracing import EVAL, Tracer, Value, current, leaked, type_of
 from ..runtime import xla
 from ..runtime.array import Array
-from ..runtime.transfer import as_array, constant, learn_quick_array, quick_array
+from ..runtime.transfer import as_array, constant, learn_quick_array, quick_array, quick_operands
 from ..tree import raw_flatten
 from .dispatch import Entry, HostEntry, arrays_of
 from .door import door
@@ -128,6 +128,8 @@ def library(
                         x = args[0]
                         entry = quick.get((_state(), x.placement))
                         buffers = [x.buffer]
+                    elif args and type(args[-1]) in _NUMBERS:  # an exception would cost more
+                        entry, buffers = slow.quickly(args)
                     elif len(args) == 2:
                         x, y = args
                         entry = quick.get((_state(), x.placement, y.placement))
@@ -136,9 +138,7 @@ def library(
                         entry = quick.get((_state(), *[x.placement for x in args]))
                         buffers = [x.buffer for x in args]
                 except AttributeError:  # numbers, NumPy arrays or trees
-                    entry, args = slow.quickly(args, quick)
-                    if entry is not None:
-                        buffers = [x.buffer for x in args]
+                    entry, buffers = slow.quickly(args)
                 if entry is not None:
                     return run(entry, buffers)
             try:
@@ -236,15 +236,16 @@ class _Slow:
         self._remember_fast_key(args, kwargs, entry, placements)
         return self.run(entry, leaves)
 
-    def quickly(self, args: Any, quick: dict[Any, Entry]) -> tuple[Entry | None, Any]:
-        """The entry of a call with arrays and numbers by position, and all of these as arrays."""
+    def quickly(self, args: Any) -> tuple[Entry | None, list[Any]]:
+        """The entry of a call with arrays and numbers by position, and their buffers."""
         try:
-            values = _with_integers(args) if int in map(type, args) else args
-            found = [x if type(x) is Array else on_device(x) for x in values]
-            entry = quick.get((_state(), *[x.placement for x in found]))
-        except (AttributeError, OverflowError):
-            return None, args
-        return (entry, found) if entry is not None else (None, args)
+            found = quick_operands(_with_integers(args) if int in map(type, args) else args)
+        except (OverflowError, MemoryError, RuntimeError):  # explained where all is looked at
+            found = None
+        if found is None:
+            return None, []
+        placements, buffers = found
+        return self.quick.get((_state(), *placements)), buffers
 
     def _compile(self, tree: Any, leaves: list[Any], options: Any, placements: list[Any]) -> Entry:
         name, types = self.function.__name__, [x.type for x in leaves]

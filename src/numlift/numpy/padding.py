@@ -113,6 +113,10 @@ def _widths(pad_width: Any, ndim: int) -> Widths:
 
 def _pairs(name: str, given: Any, ndim: int) -> Widths:
     """One (before, after) pair of ints for each axis."""
+    if type(given) is int:
+        return ((given, given),) * ndim
+    if type(given) is tuple and len(given) == ndim and all(map(_is_pair, given)):
+        return given
     why = "it gives the shape of the result"
     if _holds_symbols(given):
         sizes = np.broadcast_to(np.asarray(given, object), (ndim, 2))
@@ -138,6 +142,10 @@ def _pairs(name: str, given: Any, ndim: int) -> Widths:
             )
         ) from None
     return tuple((int(a), int(b)) for a, b in wide)
+
+
+def _is_pair(x: Any) -> bool:
+    return type(x) is tuple and len(x) == 2 and type(x[0]) is int is type(x[1])
 
 
 def _holds_symbols(given: Any) -> bool:
