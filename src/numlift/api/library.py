@@ -147,15 +147,18 @@ def library(
                 else:
                     leaves, tree = raw_flatten(args[:arrays])
                 options, kinds = _with_kinds(args[arrays:], kwargs)
-                key = (tree, _state(), options, *kinds, *[x.placement for x in leaves])
-                entry = entries[key]
-                buffers = [x.buffer for x in leaves]
-            except (KeyError, AttributeError, TypeError, ValueError):
+                try:
+                    places, buffers = [x.placement for x in leaves], [x.buffer for x in leaves]
+                except AttributeError:  # numbers or NumPy arrays; None, and so TypeError, if new
+                    places, buffers = slow.operands(leaves)  # type: ignore[misc]
+                entry = entries[(tree, _state(), options, *kinds, *places)]
+            except (KeyError, TypeError, ValueError, AttributeError):
                 entry = None
             if entry is None:
                 return call_slowly(args, kwargs)
             if not entry.plain:
-                return slow.run(entry, leaves)
+                made = zip(leaves, buffers, places, strict=True)
+                return slow.run(entry, [x if type(x) is Array else Array(b, p) for x, b, p in made])
             if not options and len(leaves) == len(args) and all(map(_is, leaves, args)):
                 _remember(quick, leaves, entry)
             return run(entry, buffers)
@@ -236,12 +239,16 @@ class _Slow:
         self._remember_fast_key(args, kwargs, entry, placements)
         return self.run(entry, leaves)
 
-    def quickly(self, args: Any) -> tuple[Entry | None, list[Any]]:
-        """The entry of a call with arrays and numbers by position, and their buffers."""
+    def operands(self, values: Sequence[Any]) -> tuple[list[Any], list[Any]] | None:
+        """Placements and buffers of arrays, numbers and NumPy arrays; None if one is new."""
         try:
-            found = quick_operands(_with_integers(args) if int in map(type, args) else args)
+            return quick_operands(_with_integers(values) if int in map(type, values) else values)
         except (OverflowError, MemoryError, RuntimeError):  # explained where all is looked at
-            found = None
+            return None
+
+    def quickly(self, args: Sequence[Any]) -> tuple[Entry | None, list[Any]]:
+        """The entry of a call with arrays and numbers by position, and their buffers."""
+        found = self.operands(args)
         if found is None:
             return None, []
         placements, buffers = found
