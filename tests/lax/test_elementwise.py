@@ -276,6 +276,22 @@ def test_special_values_on_long_arrays(function: Any, oracle: Any) -> None:
     assert (np.signbit(found) == np.signbit(expected))[known].all()
 
 
+@pytest.mark.parametrize("function", [lambda x: x, jit, vmap], ids=["eager", "jit", "vmap"])
+@pytest.mark.parametrize("zero", [0.0, -0.0])
+def test_sine_and_cosine_on_the_imaginary_axis(function: Any, zero: float) -> None:
+    x = np.array([complex(zero, b) for b in (0.0, 0.5, -2.0, 300.0, -300.0, INF, -INF)], "c8")
+    with np.errstate(all="ignore"):
+        pairs = [(lax.sin, np.sin(x)), (lax.cos, np.cos(x))]
+    for ours, expected in pairs:
+        found = np.asarray(function(ours)(x))
+        for part in ("real", "imag"):
+            p, q = getattr(found, part), getattr(expected, part)
+            np.testing.assert_allclose(p, q, rtol=1e-5)
+            np.testing.assert_array_equal(np.signbit(p), np.signbit(q))
+    for ours in (lax.sin, lax.cos):
+        assert np.isnan(np.asarray(ours(np.complex64(complex(0, NAN))))).all()
+
+
 @pytest.mark.parametrize("dtype", ["float16", "float32"])
 def test_fast_lowerings_agree_with_xla(dtype: str, rng: np.random.Generator) -> None:
     x = rng.uniform(-1, 1, 300).astype(dtype)

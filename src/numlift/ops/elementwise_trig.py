@@ -13,21 +13,45 @@ from ..structural.arith import add, mul, neg, sub
 from ..structural.families import Unary
 from .elementwise import Accurate, div_by, rsqrt, square
 from .elementwise_cpu import fast_lowering
+from .elementwise_text import Term
 
 
-class Sin(Accurate):
+class Wave(Accurate):
+    """Sine or cosine. XLA multiplies 0 by infinity for a complex x whose real part is 0."""
+
+    def lower(self, ctx: Any, operands: list[str], types: Any, outs: Any) -> str:
+        found = super().lower(ctx, operands, types, outs)
+        if types[0].kind != "c":
+            return found
+        x, y = Term(ctx, operands[0], types[0]), Term(ctx, found, outs[0])
+        re, im = self.on_the_imaginary_axis(x.part("real"), x.part("imag"), y)
+        return ctx.emit(f"stablehlo.complex {re.name}, {im.name} : {outs[0].mlir}")
+
+    def on_the_imaginary_axis(self, a: Term, b: Term, y: Term) -> tuple[Term, Term]:
+        """The parts of the result `y` at a + bi, right also where a is 0."""
+        raise NotImplementedError
+
+
+class Sin(Wave):
     """Sine."""
 
     hlo = "stablehlo.sine"
+
+    def on_the_imaginary_axis(self, a: Term, b: Term, y: Term) -> tuple[Term, Term]:
+        return a.compare("EQ", 0).where(a, y.part("real")), y.part("imag")
 
     def derivative(self, x: Any, y: Any) -> Any:
         return apply(cos, x)
 
 
-class Cos(Accurate):
+class Cos(Wave):
     """Cosine."""
 
     hlo = "stablehlo.cosine"
+
+    def on_the_imaginary_axis(self, a: Term, b: Term, y: Term) -> tuple[Term, Term]:
+        zero = b.compare("LT", 0).where(a, -a)
+        return y.part("real"), a.compare("EQ", 0).where(zero, y.part("imag"))
 
     def derivative(self, x: Any, y: Any) -> Any:
         return apply(neg, apply(sin, x))
