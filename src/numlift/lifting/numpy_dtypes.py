@@ -21,6 +21,8 @@ _WIDE = frozenset({"corrcoef", "cov", "geomspace", "polyint"})
 """Functions that compute in float64 or complex128, whatever floats they get."""
 _QUANTILES = frozenset({"nanpercentile", "nanquantile", "percentile", "quantile"})
 """Functions that do so where the second argument is a list or array."""
+_WITH_INT64 = frozenset({"polyder", "vander"})
+"""Functions that combine their argument with int64."""
 _ARRAYS = {"append": 1, "polyval": 1}
 """Name -> argument that is an array to NumPy although it may be a number."""
 _ARRAY_OPTIONS = ("append", "prepend")
@@ -50,16 +52,19 @@ def _argument(name: str, i: int, x: Any, args: Any) -> Any:
         return _at_least_float64(x)
     if name in _QUANTILES and i == 0 and len(args) > 1 and np.ndim(args[1]):
         return _at_least_float64(x)
-    if name == "vander" and i == 0 and isinstance(x, Value) and x.type.kind in "bi":
-        return convert_to(x, np.dtype(np.int64))
+    if name in _WITH_INT64 and i == 0 and isinstance(x, Value):
+        if name != "vander" or x.type.kind in "biu":
+            return convert_to(x, np.promote_types(x.dtype, np.int64))
     return _as_element(x) if _ARRAYS.get(name) == i else x
 
 
 def _result(name: str, found: Any, args: Any, kwargs: Any) -> Any:
     if name == "histogram" and len(args) < 4 and not {"density", "weights"} & set(kwargs):
-        return (convert_to(found[0], np.dtype(np.int64)), found[1])  # NumPy counts in integers
-    if name == "polyder" and isinstance(args[0], Value) and args[0].type.kind in "biu":
-        return convert_to(found, np.result_type(args[0].dtype, np.int64))
+        bins = kwargs.get("bins", args[1] if len(args) > 1 else 10)
+        edges = np.asarray(bins) if np.ndim(bins) == 1 and not has_traced(bins) else found[1]
+        return (convert_to(found[0], np.dtype(np.int64)), edges)  # NumPy counts in integers
+    if name == "polyder" and isinstance(args[0], Value):
+        return convert_to(found, args[0].dtype)
     return found
 
 
