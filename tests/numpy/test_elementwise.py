@@ -239,3 +239,28 @@ def test_complex_logarithm_of_zero(name: str) -> None:
     with numpy.errstate(divide="ignore"):
         wanted = getattr(numpy, name)(numpy.asarray([0j, -1 + 0j, complex(-1.0, -0.0)]))
     numpy.testing.assert_allclose(found, wanted, rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_log2_is_exact_at_powers_of_two(dtype):
+    with nl.enable_x64(dtype == "float64"):
+        limits = np.finfo(dtype)
+        powers = numpy.arange(limits.minexp, limits.maxexp)
+        x = np.asarray(2.0 ** powers.astype(numpy.float64), dtype)
+        for f in (np.log2, nl.jit(np.log2), nl.vmap(np.log2)):
+            assert f(x).dtype == dtype
+            numpy.testing.assert_array_equal(f(x).astype("float32"), powers)
+        gradient = nl.vmap(nl.grad(np.log2))(x[3:-3])
+        expected = 1 / (numpy.asarray(x[3:-3], numpy.float64) * numpy.log(2))
+        numpy.testing.assert_allclose(
+            numpy.asarray(gradient).astype("float64"), expected, rtol=4 * float(limits.eps)
+        )
+
+
+def test_log2_elsewhere():
+    x = numpy.asarray(
+        [0.0, -0.0, -1, -2, numpy.inf, -numpy.inf, numpy.nan, 3, 5, 0.1], numpy.float32
+    )
+    with numpy.errstate(all="ignore"):
+        numpy.testing.assert_allclose(np.log2(x), numpy.log2(x), rtol=3e-7)
+    assert np.log2(8.0).weak_type and float(nl.grad(nl.grad(np.log2))(8.0)) < 0

@@ -5,11 +5,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from ..api.library import library
+from ..core.dtypes import finfo
 from ..core.tracing import apply, type_of
 from ..ops import compare
 from ..ops import elementwise as ops
 from ..ops import elementwise_binary as binary
+from ..ops.elementwise_misc import BitcastConvertType, stop_gradient
 from ..structural import arith
 from .operands import inexact, inexact_pair, number_of, real_inexact, real_pair
 
@@ -222,15 +226,41 @@ def log2(x: Any, /) -> Any:
 
     Derivative: 1 / (x log(2)), which is inf at 0.
 
-    Differences from NumPy: not exact for all powers of two: round before you convert to integers;
-    integers of every width become float32; `out` must be None and `where` True.
+    Exact for powers of two that are not subnormal.
+
+    Differences from NumPy: integers of every width become float32; `out` must be None and `where`
+    True.
 
     Example:
         >>> import numlift.numpy as np
         >>> print(np.log2(np.asarray([1.0, 8.0, 0.25, 0.0])))
         [  0.   3.  -2. -inf]
     """
-    return _log_to_base(inexact(x, "log2"), 2.0)
+    x = inexact(x, "log2")
+    y = _log_to_base(x, 2.0)
+    return y if type_of(y).kind == "c" else _exact_at_powers_of_two(x, y)
+
+
+def _exact_at_powers_of_two(x: Any, y: Any) -> Any:
+    """log2 of real x, of which `y` is a rounded value: the exponent where the mantissa is 1."""
+    t = type_of(x)
+    limits = finfo(t.dtype)
+    word = np.dtype(f"i{t.dtype.itemsize}")
+    bits = apply(BitcastConvertType.of(word), arith.convert(x, t.dtype))
+    mantissa = apply(binary.and_, bits, word.type(2**limits.nmant - 1))
+    field = apply(binary.shift_right_logical, bits, word.type(limits.nmant))
+    # subnormal numbers, infinities, nan and negative numbers have the first and the last fields
+    is_normal = apply(
+        binary.and_,
+        apply(compare.gt, field, word.type(0)),
+        apply(compare.lt, field, word.type(2 * limits.maxexp - 1)),
+    )
+    is_power = apply(binary.and_, apply(compare.eq, mantissa, word.type(0)), is_normal)
+    exponent = apply(arith.sub, field, word.type(limits.maxexp - 1))
+    exponent = arith.convert(exponent, t.dtype, t.weak_type)
+    missing = apply(arith.sub, exponent, apply(stop_gradient, y))
+    zero = number_of(t)(0)
+    return apply(arith.add, y, apply(arith.select, is_power, zero, missing))
 
 
 @library(1)
