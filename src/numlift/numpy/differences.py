@@ -16,6 +16,7 @@ from ..ops.compare import ne
 from ..ops.elementwise_binary import div
 from ..structural.arith import add, conjugated, convert, mul, sub
 from ..structural.shape import ReduceSum
+from . import host_kernels
 from .pieces import binary, join, part, reshape_to, reverse
 from .util import as_value, broadcast_to_shape, check_axes, check_axis, promote, to_inexact
 
@@ -28,7 +29,7 @@ def _step(x: Any, axis: int) -> Any:
     return apply(op, part(x, axis, min(1, n), n), part(x, axis, 0, max(n - 1, 0)))
 
 
-@library()
+@library(host=host_kernels.diff)
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
     """Differences of neighbours, ``a[i+1] - a[i]``, taken `n` times along an axis.
 

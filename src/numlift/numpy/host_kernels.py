@@ -12,7 +12,7 @@ import numpy as np
 
 from ..api.host_program import Kernel
 from ..core.types import ArrayType
-from ..runtime.host_memory import aligned_copy
+from ..runtime.host_memory import aligned, aligned_copy
 from .host_sorting import ordered, permutation
 
 _FEW = 256
@@ -83,4 +83,44 @@ def argpartition(
     return _along(lambda x, i: np.argpartition(x, kth, i), axis)
 
 
-__all__ = ["argpartition", "argsort", "lexsort", "partition", "sort"]
+def _extreme(find: Kernel, a: ArrayType, axis: Any, keepdims: Any) -> Kernel | None:
+    """NumPy is faster along the last axis, and slower across rows and for half precision."""
+    if a.size <= _FEW or a.kind == "c" or a.kind == "f" and a.dtype.itemsize == 2:
+        return None
+    if axis is not None and axis % a.ndim != a.ndim - 1:
+        return None
+    return lambda x: np.asarray(find(x, axis, keepdims=bool(keepdims)))
+
+
+def argmax(a: ArrayType, axis: Any = None, out: Any = None, keepdims: Any = None) -> Kernel | None:
+    """The index of the first greatest element, or of the first NaN."""
+    return _extreme(np.argmax, a, axis, keepdims)
+
+
+def argmin(a: ArrayType, axis: Any = None, out: Any = None, keepdims: Any = None) -> Kernel | None:
+    """The index of the first least element, or of the first NaN."""
+    return _extreme(np.argmin, a, axis, keepdims)
+
+
+def diff(
+    a: ArrayType, n: Any = 1, axis: Any = -1, prepend: Any = None, append: Any = None
+) -> Kernel | None:
+    """Differences of neighbours, once."""
+    if a.size <= _FEW or n != 1 or prepend is not None or append is not None:
+        return None
+    step = np.not_equal if a.kind == "b" else np.subtract
+    axis = axis % a.ndim
+    shape = (*a.shape[:axis], max(a.shape[axis] - 1, 0), *a.shape[axis + 1 :])
+    front = (slice(None),) * axis
+    above, below = (*front, slice(1, None)), (*front, slice(None, -1))
+
+    def kernel(x: np.ndarray) -> np.ndarray:
+        made = aligned(shape, x.dtype)
+        with np.errstate(all="ignore"):
+            step(x[above], x[below], out=made)
+        return made
+
+    return kernel
+
+
+__all__ = ["argmax", "argmin", "argpartition", "argsort", "diff", "lexsort", "partition", "sort"]

@@ -53,6 +53,23 @@ def permutation(keys: Sequence[np.ndarray], axis: int) -> np.ndarray:
     return np.moveaxis(order, -1, axis)
 
 
+def different(x: np.ndarray, equal_nan: bool) -> tuple[np.ndarray, np.ndarray] | None:
+    """The different real elements of a vector in order, and how often each occurs.
+
+    None if zeros have signs: which of them stands for both is a matter of places.
+    """
+    if x.dtype.kind == "f" and _has_negative_zero(x):
+        return None
+    x = ordered(x, 0)
+    first = np.ones(x.size, np.bool_)
+    np.not_equal(x[1:], x[:-1], out=first[1:])
+    if equal_nan and x.dtype.kind == "f":
+        numbers = x.size - np.count_nonzero(np.isnan(x))
+        first[numbers + 1 :] = False
+    starts = np.flatnonzero(first)
+    return x[starts], np.diff(starts, append=x.size)
+
+
 def _key_words(x: np.ndarray) -> list[np.ndarray]:
     """Unsigned 32-bit words, most significant first, that compare like the elements of `x`.
 
@@ -97,4 +114,4 @@ def _flip_negative(bits: np.ndarray) -> None:
     bits ^= sign
 
 
-__all__ = ["ordered", "permutation"]
+__all__ = ["different", "ordered", "permutation"]

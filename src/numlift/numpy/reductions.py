@@ -11,6 +11,7 @@ from ..ops import reductions as ops
 from ..ops.elementwise_binary import max_, min_
 from ..structural.arith import add, mul, sub
 from ..structural.shape import ReduceSum
+from . import host_kernels
 from .elementwise import no_out
 from .logic import truth
 from .reducing import (
@@ -388,7 +389,7 @@ def index_of_extreme(function: str, op: type, x: Any, axis: Any, keepdims: Any) 
     return expand(out, (axis,)) if keepdims else out
 
 
-@library(1)
+@library(1, host=host_kernels.argmax)
 def argmax(a: Any, axis: Any = None, out: None = None, keepdims: bool | None = None) -> Any:
     """Index of the first greatest element along an axis; a NaN counts as the greatest.
 
@@ -414,7 +415,7 @@ def argmax(a: Any, axis: Any = None, out: None = None, keepdims: bool | None = N
     return index_of_extreme("argmax", ops.ArgMax, as_value(a, "argmax"), axis, keepdims)
 
 
-@library(1)
+@library(1, host=host_kernels.argmin)
 def argmin(a: Any, axis: Any = None, out: None = None, keepdims: bool | None = None) -> Any:
     """Index of the first least element along an axis; a NaN counts as the least.
 

@@ -25,6 +25,7 @@ from ..runtime.transfer import as_array
 from ..structural.arith import convert, select, sub
 from ..structural.shape import reshape
 from .binary_search import FEW, any_equal, insertion_points
+from .host_sorting import different
 from .nonzero import first_true, known, static_size
 from .pieces import moved, part, take
 from .reducing import as_dtype, constant, flat, int_dtype, is_nan
@@ -73,7 +74,7 @@ def unique(
     if axis is not None:
         axis = check_axis("unique", axis, type_of(x).ndim)
     if size is None:
-        found = _unique_known(x, axis, equal_nan)
+        found = _unique_known(x, axis, equal_nan, return_index or return_inverse)
     else:
         n = static_size("unique", size)
         found = _unique_sized(x, fill_value, n, axis, bool(equal_nan))
@@ -81,7 +82,16 @@ def unique(
     return chosen if len(chosen) > 1 else chosen[0]
 
 
-def _unique_known(x: Any, axis: int | None, equal_nan: bool) -> tuple[Any, ...]:
+def _unique_known(
+    x: Any, axis: int | None, equal_nan: bool, places: bool = True
+) -> tuple[Any, ...]:
+    """(elements, first index, inverse, counts); without `places` index and inverse may be None."""
+    t = type_of(x)
+    if not places and axis is None and t.kind in "biuf" and t.dtype.isbuiltin == 1:
+        if not isinstance(x, Tracer):
+            simple = different(np.ravel(known("unique", x, "ar")), equal_nan)
+            if simple is not None:
+                return as_array(simple[0]), None, None, as_array(simple[1].astype(int_dtype()))
     values, index, inverse, counts = np.unique(
         known("unique", x, "ar"), True, True, True, axis, equal_nan=equal_nan
     )

@@ -1,0 +1,169 @@
+"""NumPy's kernels in eager calls: the same values as the compiled program, and when they run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+import pytest
+
+import numlift as nl
+import numlift.numpy as np
+from numlift import errors
+from numlift.api import host_program, library
+
+DTYPES = (
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint32", "uint64", "float16", "float32",
+    "float64", "complex64", "complex128",
+)  # fmt: skip
+
+
+@pytest.fixture
+def runs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Names of the kernels that ran."""
+    found: list[str] = []
+    run = host_program.HostProgram.__call__
+
+    def counted(self: Any, leaves: Any) -> Any:
+        found.append(self.name)
+        return run(self, leaves)
+
+    monkeypatch.setattr(host_program.HostProgram, "__call__", counted)
+    return found
+
+
+def values(dtype: str, shape: tuple[int, ...]) -> numpy.ndarray:
+    """Ties, and for floats NaN of both signs, infinities and zeros of both signs."""
+    rng = numpy.random.default_rng(0)
+    v = rng.integers(-20, 20, shape)
+    if dtype == "bool":
+        return v > 0
+    if dtype in ("int64", "uint64"):
+        wide = rng.integers(0, 2**62, shape)
+        return numpy.where(v > 0, wide, wide.flat[0]).astype(dtype)
+    x = v.astype(dtype)
+    if x.dtype.kind in "fc":
+        for value, where in ((-0.0, 0), (0.0, 1), (numpy.nan, 7), (-numpy.nan, 9), (numpy.inf, 5)):
+            x[v == where] = value
+    if x.dtype.kind == "c":
+        x.imag[v == 3] = numpy.nan
+        x.imag[v == 4] = -1
+    return x
+
+
+def same(a: Any, b: Any) -> None:
+    """Equal types, values and signs of zeros."""
+    assert a.type == b.type
+    assert a.placement is b.placement
+    x, y = numpy.asarray(a), numpy.asarray(b)
+    numpy.testing.assert_array_equal(x, y)
+    if x.dtype.kind == "c":
+        x, y = x.view(x.real.dtype), y.view(y.real.dtype)
+    if x.dtype.kind == "f":
+        number = ~numpy.isnan(x)
+        numpy.testing.assert_array_equal(numpy.signbit(x)[number], numpy.signbit(y)[number])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(5, 9, 13), (0, 300)])
+def test_orders_are_those_of_the_program(dtype: str, shape: tuple[int, ...]) -> None:
+    with nl.enable_x64(True):
+        x = np.array(values(dtype, shape))
+        for function in (np.sort, np.argsort):
+            for options in (
+                {"axis": None},
+                {"descending": True},
+                {"axis": 1 - len(shape), "kind": "stable"},
+            ):
+                compiled = nl.jit(lambda x, f=function, o=options: f(x, **o))
+                same(function(x, **options), compiled(x))
+        keys = (x, np.flip(x, 0))
+        same(np.lexsort(keys), nl.jit(np.lexsort)(keys))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_extremes_and_differences_are_those_of_the_program(dtype: str) -> None:
+    with nl.enable_x64(True):
+        x = np.array(values(dtype, (30, 20)))
+        for f in (np.argmax, np.argmin):
+            for options in ({}, {"axis": 0}, {"axis": 1, "keepdims": True}):
+                same(f(x, **options), nl.jit(lambda x, f=f, o=options: f(x, **o))(x))
+        for axis in (0, -1):
+            same(np.diff(x, axis=axis), nl.jit(lambda x, a=axis: np.diff(x, axis=a))(x))
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float32", "float16"])
+def test_partitions(dtype: str) -> None:
+    x = values(dtype, (30, 20))
+    for axis, k in ((0, 7), (-1, (3, -2)), (None, 100)):
+        numpy.testing.assert_array_equal(
+            np.partition(np.array(x), k, axis), numpy.partition(x, k, axis)
+        )
+        order = np.argpartition(np.array(x), k, axis)
+        taken = np.take_along_axis(np.array(x), order, axis)
+        places = list(k) if isinstance(k, tuple) else [k]
+        expected = numpy.sort(x.ravel() if axis is None else x, axis or 0 if axis != -1 else -1)
+        at = (slice(None), places) if axis == -1 else places
+        numpy.testing.assert_array_equal(numpy.asarray(taken)[at], expected[at])
+
+
+@pytest.mark.parametrize("equal_nan", [True, False])
+@pytest.mark.parametrize("dtype", DTYPES[:11])
+def test_unique(dtype: str, equal_nan: bool) -> None:
+    with nl.enable_x64(True):
+        x = values(dtype, (30, 20))
+        found = np.unique(np.array(x), return_counts=True, equal_nan=equal_nan)
+        expected = numpy.unique(x, return_counts=True, equal_nan=equal_nan)
+        for a, b in zip(found, expected, strict=True):
+            assert a.dtype == b.dtype
+            numpy.testing.assert_array_equal(a, b)
+        numpy.testing.assert_array_equal(np.unique(np.array(x), equal_nan=equal_nan), expected[0])
+
+
+def test_no_program_is_compiled(runs: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(library, "compile_graph", None)  # a call would fail
+    x = np.array(values("float32", (17, 59)))
+    np.sort(x), np.argsort(x), np.partition(x, 3), np.argmax(x), np.diff(x)
+    assert runs == ["sort", "argsort", "partition", "argmax", "diff"]
+
+
+def test_programs_run_for_tracers_flags_and_other_dtypes(runs: list[str]) -> None:
+    x = np.array(values("float32", (700,)))
+    nl.jit(np.sort)(x), nl.vmap(np.sort)(x.reshape(7, 100)), nl.make_jaxpr(np.sort)(x)
+    nl.grad(lambda x: np.sort(x)[3])(x), nl.linearize(np.sort, x)
+    np.sort(x.astype("bfloat16"))
+    with nl.disable_jit():
+        np.sort(x)
+    with nl.debug_nans(True):
+        np.sort(np.nan_to_num(x))
+    assert not runs
+
+
+def test_arguments_are_not_written_to_and_results_are_their_own(runs: list[str]) -> None:
+    h = values("int32", (5000,))
+    x = np.asarray(h)
+    y = np.sort(x)
+    z = np.sort(y)
+    numpy.testing.assert_array_equal(x, values("int32", (5000,)))
+    y.delete()
+    numpy.testing.assert_array_equal(z, numpy.sort(h))
+    assert runs == ["sort", "sort"]
+
+
+def test_deleted_arguments_and_wrong_options_raise_as_ever() -> None:
+    x = np.arange(1000.0)
+    np.sort(x)
+    x.delete()
+    with pytest.raises(errors.DeletedBufferError):
+        np.sort(x)
+    with pytest.raises(errors.AxisError):
+        np.sort(np.arange(1000.0), 1)
+    with pytest.raises(ValueError, match="kind"):
+        np.sort(np.arange(1000.0), kind="quick")
+
+
+def test_weak_types_and_committed_devices_stay() -> None:
+    x = nl.device_put(np.arange(1000.0), nl.devices()[0])
+    assert np.sort(x).committed
+    weak = np.arange(1000) * 0 + 1.5
+    assert np.sort(weak).type == nl.jit(np.sort)(weak).type
