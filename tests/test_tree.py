@@ -337,7 +337,13 @@ def test_treedefs():
     assert not tree.is_leaf(None)
     assert tree.is_tree_node(Pair)
     assert tree.is_tree_node(Point)
+    assert tree.is_tree_node(type(None))
     assert not tree.is_tree_node(int)
+
+
+def test_treedef_tuple_of_no_structure():
+    with pytest.raises(errors.ArgumentError, match="every item must be a structure"):
+        tree.treedef_tuple([tree.structure(1), 2])
 
 
 def test_keys():

@@ -8,11 +8,6 @@ use `raw_flatten`, the bare C++ method: positional arguments only, and none of o
 from __future__ import annotations
 
 from .functions import (
-    all_leaves,
-    flatten_one_level,
-    flatten_one_level_with_keys,
-    is_leaf,
-    is_tree_node,
     keystr,
     tree_all,
     tree_broadcast,
@@ -27,9 +22,6 @@ from .functions import (
     tree_structure,
     tree_transpose,
     tree_unflatten,
-    treedef_children,
-    treedef_is_leaf,
-    treedef_tuple,
 )
 from .nodes import (
     DictKey,
@@ -53,6 +45,16 @@ from .nodes import (
     static,
 )
 from .prefix import broadcast_prefix, explain_structure_mismatch, flatten_axes, prefix_errors
+from .structures import (
+    all_leaves,
+    flatten_one_level,
+    flatten_one_level_with_keys,
+    is_leaf,
+    is_tree_node,
+    treedef_children,
+    treedef_is_leaf,
+    treedef_tuple,
+)
 
 all = tree_all
 broadcast = tree_broadcast

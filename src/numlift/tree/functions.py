@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..errors import ArgumentError, TreeError, ValueArgumentError, explain
-from .nodes import GetAttrKey, KeyPath, PyTreeDef, SequenceKey, _pytree, raw_flatten, registry
+from .nodes import KeyPath, PyTreeDef, SequenceKey, _pytree, raw_flatten, registry
 from .prefix import broadcast_prefix, explain_structure_mismatch, prefix_errors
 
 IsLeaf = Callable[..., bool] | None
@@ -92,7 +92,15 @@ def _where(path: KeyPath) -> str:
 def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
     """The tree with this structure and these leaves: the inverse of `tree_flatten`.
 
+    Args:
+        treedef: the structure.
+        leaves: as many objects as it has leaves, of any kind; an iterable is consumed.
+
+    Returns:
+        The tree: new containers around the given objects.
+
     Raises:
+        ArgumentError: `treedef` is no structure.
         TreeError: the number of leaves is not that of the structure.
 
     Example:
@@ -125,6 +133,13 @@ def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
 def tree_leaves(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
     """Leaves of a tree, depth first.
 
+    Args:
+        tree: any tree.
+        is_leaf: ``node -> bool``; where it holds, the node is a leaf.
+
+    Returns:
+        A new list; None and empty containers have no leaves.
+
     Example:
         >>> tree_leaves([1, (2, None), {"x": 3}])
         [1, 2, 3]
@@ -134,6 +149,13 @@ def tree_leaves(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
 
 def tree_structure(tree: Any, is_leaf: IsLeaf = None) -> PyTreeDef:
     """Structure of a tree: hashable, comparable, and printable.
+
+    Args:
+        tree: any tree; its leaves are not kept.
+        is_leaf: ``node -> bool``; where it holds, the node is a leaf.
+
+    Returns:
+        The `PyTreeDef`.
 
     Example:
         >>> tree_structure((1, [2]))
@@ -151,7 +173,12 @@ def tree_map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = Non
         *rest: trees with the same structure, or with subtrees where `tree` has leaves.
         is_leaf: ``node of tree -> bool``.
 
+    Returns:
+        A tree with the structure of `tree`, of whatever `f` returns. None is a node without leaves,
+        so `f` is not called on it: use ``is_leaf=lambda x: x is None`` where None is a value.
+
     Raises:
+        ArgumentError: `f` is no function.
         TreeError: a tree of `rest` has another structure; the message shows where.
 
     Example:
@@ -195,6 +222,15 @@ def tree_reduce(
 ) -> Any:
     """``function(... function(function(initializer, x0), x1) ..., xn)`` over the leaves.
 
+    Args:
+        function: ``(what the leaves before gave, leaf) -> value``.
+        tree: its leaves are taken depth first.
+        initializer: value before the first leaf; without it, that is the first leaf.
+        is_leaf: ``node -> bool``; where it holds, the node is a leaf.
+
+    Returns:
+        The last value of `function`; `initializer` itself for a tree without leaves.
+
     Raises:
         ArgumentError: no leaves and no initializer.
 
@@ -224,8 +260,16 @@ def tree_reduce_associative(
 
     Args:
         operation: associative function of two values.
-        tree: its leaves are reduced.
+        tree: its leaves are reduced, neighbours first.
         identity: result for a tree without leaves.
+        is_leaf: ``node -> bool``; where it holds, the node is a leaf.
+
+    Returns:
+        The value of the last `operation`, about log2(n) calls deep for n leaves: rounding errors
+        grow less than in the chain of `tree_reduce`, and halves may run side by side.
+
+    Raises:
+        ArgumentError: no leaves and no identity.
 
     Example:
         >>> tree_reduce_associative(lambda a, b: a + b, [1, 2, {"x": 3}], identity=0)
@@ -248,6 +292,14 @@ def tree_reduce_associative(
 def tree_all(tree: Any, *, is_leaf: IsLeaf = None) -> bool:
     """Whether all leaves are true.
 
+    Args:
+        tree: its leaves are taken by their truth, as in `bool`.
+        is_leaf: ``node -> bool``; where it holds, the node is a leaf.
+
+    Returns:
+        A Python bool; True for a tree without leaves. A traced leaf has no truth: reduce arrays
+        with `numlift.numpy.logical_and` under `jit`.
+
     Example:
         >>> tree_all({"a": True, "b": [1, "x"]}), tree_all([True, 0])
         (True, False)
@@ -263,8 +315,12 @@ def tree_transpose(outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, tr
         inner_treedef: structure of each of its leaves; None takes that of the first one.
         tree: has the structure ``outer_treedef.compose(inner_treedef)``.
 
+    Returns:
+        A tree with the structure ``inner_treedef.compose(outer_treedef)``.
+
     Raises:
-        TreeError: it has not.
+        TreeError: `tree` has not the composed structure.
+        ValueArgumentError: one of the structures has no leaves.
 
     Example:
         >>> outer, inner = tree_structure([0, 0]), tree_structure({"a": 0})
@@ -311,6 +367,9 @@ def tree_broadcast(prefix_tree: Any, full_tree: Any, is_leaf: IsLeaf = None) -> 
         full_tree: decides the structure.
         is_leaf: ``node of prefix_tree -> bool``.
 
+    Returns:
+        New containers; a leaf of `prefix_tree` stands, uncopied, at every leaf below its place.
+
     Raises:
         TreeError: it is no prefix.
 
@@ -330,6 +389,14 @@ def tree_flatten_with_path(
     Args:
         tree: any tree.
         is_leaf: ``node -> bool``, or ``(path, node) -> bool`` if `is_leaf_takes_path`.
+        is_leaf_takes_path: whether `is_leaf` is called with the path too.
+
+    Returns:
+        The pairs in the order of `tree_leaves`, and the structure. A path is a tuple of keys
+        (`DictKey`, `SequenceKey`, `GetAttrKey`, `FlattenedIndexKey`); `keystr` prints it.
+
+    Raises:
+        TreeError: the keys of a dict cannot be sorted.
 
     Example:
         >>> [(keystr(path), x) for path, x in tree_flatten_with_path({"a": [1, 2]})[0]]
@@ -356,6 +423,14 @@ def tree_leaves_with_path(
 ) -> list[tuple[KeyPath, Any]]:
     """``[(path, leaf), ...]`` of a tree.
 
+    Args:
+        tree: any tree.
+        is_leaf: ``node -> bool``, or ``(path, node) -> bool`` if `is_leaf_takes_path`.
+        is_leaf_takes_path: whether `is_leaf` is called with the path too.
+
+    Returns:
+        A new list of pairs in the order of `tree_leaves`; the path of a lone leaf is ``()``.
+
     Example:
         >>> tree_leaves_with_path((5,))
         [((SequenceKey(idx=0),), 5)]
@@ -371,6 +446,19 @@ def tree_map_with_path(
     is_leaf_takes_path: bool = False,
 ) -> Any:
     """Like `tree_map` of ``f(path, x, *ys)``.
+
+    Args:
+        f: function of a path (tuple of keys) and as many values as there are trees.
+        tree: decides the structure of the result.
+        *rest: trees with the same structure, or with subtrees where `tree` has leaves.
+        is_leaf: ``node -> bool``, or ``(path, node) -> bool`` if `is_leaf_takes_path`.
+        is_leaf_takes_path: whether `is_leaf` is called with the path too.
+
+    Returns:
+        A tree with the structure of `tree`, of whatever `f` returns.
+
+    Raises:
+        TreeError: a tree of `rest` has another structure; the message shows where.
 
     Example:
         >>> tree_map_with_path(lambda path, x: keystr(path) + f"={x}", {"a": (1, 2)})
@@ -388,6 +476,14 @@ def tree_map_with_path(
 def keystr(keys: KeyPath, *, simple: bool = False, separator: str = "") -> str:
     """A path as text: ``['a'][0].b``; with `simple`, only the names: ``a``, ``0``, ``b``.
 
+    Args:
+        keys: a path, as `tree_flatten_with_path` gives it.
+        simple: only the key, index or name of each step.
+        separator: text between the steps.
+
+    Returns:
+        The text; empty for the root.
+
     Example:
         >>> path = tree_leaves_with_path({"a": [1]})[0][0]
         >>> keystr(path), keystr(path, simple=True, separator="/")
@@ -401,112 +497,3 @@ def _simple(key: Any) -> str:
         if hasattr(key, name):
             return str(getattr(key, name))
     return str(key)
-
-
-def treedef_is_leaf(treedef: PyTreeDef) -> bool:
-    """Whether the structure is that of a single leaf (None is a node, not a leaf).
-
-    Example:
-        >>> treedef_is_leaf(tree_structure(1)), treedef_is_leaf(tree_structure((1,)))
-        (True, False)
-    """
-    return treedef.num_nodes == 1 and treedef.num_leaves == 1
-
-
-def treedef_children(treedef: PyTreeDef) -> list[PyTreeDef]:
-    """Structures of the children of the root.
-
-    Example:
-        >>> treedef_children(tree_structure((1, [2])))
-        [PyTreeDef(*), PyTreeDef([*])]
-    """
-    return treedef.children()
-
-
-def treedef_tuple(treedefs: Iterable[PyTreeDef]) -> PyTreeDef:
-    """Structure of a tuple of trees with these structures.
-
-    Example:
-        >>> treedef_tuple([tree_structure(1), tree_structure([2])])
-        PyTreeDef((*, [*]))
-    """
-    return _pytree.treedef_tuple(registry, list(treedefs))
-
-
-def all_leaves(iterable: Iterable[Any], is_leaf: IsLeaf = None) -> bool:
-    """Whether none of the items is a container (or all are leaves by `is_leaf`).
-
-    Example:
-        >>> all_leaves([1, "x"]), all_leaves([1, (2,)])
-        (True, False)
-    """
-    if is_leaf is None:
-        return _pytree.all_leaves(registry, iterable)
-    items = list(iterable)
-    leaves = tree_leaves(items, is_leaf)
-    return len(items) == len(leaves) and builtins.all(
-        a is b for a, b in zip(items, leaves, strict=True)
-    )
-
-
-def is_tree_node(kind: type) -> bool:
-    """Whether instances of this class are containers (namedtuples and None included).
-
-    Example:
-        >>> is_tree_node(dict), is_tree_node(int)
-        (True, False)
-    """
-    return registry.is_node(kind) or (issubclass(kind, tuple) and hasattr(kind, "_fields"))
-
-
-def flatten_one_level(tree: Any) -> tuple[Any, Any]:
-    """Children of a container and what else it holds, without going into the children.
-
-    Raises:
-        TreeError: `tree` is a leaf.
-
-    Example:
-        >>> flatten_one_level({"b": 1, "a": (2, 3)})
-        (((2, 3), 1), ('a', 'b'))
-    """
-    found = registry.flatten_one_level(tree)
-    if found is None:
-        raise _not_a_container("flatten_one_level", tree)
-    return found
-
-
-def flatten_one_level_with_keys(tree: Any) -> tuple[Any, Any]:
-    """As `flatten_one_level`, with pairs (key, child).
-
-    Raises:
-        TreeError: `tree` is a leaf.
-
-    Example:
-        >>> flatten_one_level_with_keys([5, 6])[0]
-        [(SequenceKey(idx=0), 5), (SequenceKey(idx=1), 6)]
-    """
-    found = registry.flatten_one_level_with_keys(tree)
-    if found is None:
-        raise _not_a_container("flatten_one_level_with_keys", tree)
-    pairs, data = found
-    fields = getattr(tree, "_fields", None) if isinstance(tree, tuple) else None
-    if fields is not None:  # jaxlib names every child of a namedtuple after the first field
-        pairs = zip(map(GetAttrKey, fields), tree, strict=True)
-    return list(pairs), data
-
-
-def _not_a_container(function: str, tree: Any) -> TreeError:
-    return TreeError(
-        f"{function}: a {type(tree).__name__} is a leaf, which has no children\n"
-        "Try: numlift.tree.is_leaf(x) first"
-    )
-
-
-def is_leaf(x: Any) -> bool:
-    """Whether a value is a leaf: not a container and not None.
-
-    Example:
-        >>> is_leaf(1.0), is_leaf([1.0]), is_leaf(None)
-        (True, False, False)
-    """
-    return _pytree.all_leaves(registry, (x,))

@@ -49,7 +49,15 @@ copyreg.pickle(_pytree.PyTreeRegistry, _reduce_registry)
 
 
 def default_registry() -> Any:
-    """The registry that all of Numlift uses."""
+    """The registry that all of Numlift uses.
+
+    Returns:
+        The registry, with the built-in containers and every class registered since.
+
+    Example:
+        >>> default_registry() is registry
+        True
+    """
     return registry
 
 
@@ -91,8 +99,12 @@ def register_pytree_node(
         unflatten_func: ``(static data, children) -> node``. The children may be any objects.
         flatten_with_keys_func: ``node -> ((key, child) pairs, static data)``, for paths.
 
+    Returns:
+        None. The class is a node from now on, in this process.
+
     Raises:
-        TreeError: the class is registered already.
+        ArgumentError: `nodetype` is no class, or one of the functions is not callable.
+        TreeError: the class is registered already, or is a built-in container.
 
     Example:
         >>> class Pair:
@@ -113,6 +125,17 @@ def register_pytree_node(
 
 def register_pytree_node_class(cls: Class) -> Class:
     """Class decorator: `tree_flatten` and the class method `tree_unflatten` define the node.
+
+    Args:
+        cls: class with the method ``tree_flatten(self) -> (children, static data)`` and the class
+            method ``tree_unflatten(cls, static data, children)``.
+
+    Returns:
+        The same class.
+
+    Raises:
+        ArgumentError: one of the methods is missing.
+        TreeError: the class is registered already.
 
     Example:
         >>> @register_pytree_node_class
@@ -163,6 +186,25 @@ def register_pytree_with_keys(
             `DictKey`, `SequenceKey`, `FlattenedIndexKey` or anything hashable with a `str`.
         unflatten_func: ``(static data, children) -> node``.
         flatten_func: faster way to get ``(children, static data)``, if there is one.
+
+    Returns:
+        None. The class is a node from now on, in this process.
+
+    Raises:
+        ArgumentError: `nodetype` is no class, or one of the functions is not callable.
+        TreeError: the class is registered already.
+
+    Example:
+        >>> class Range:
+        ...     def __init__(self, low, high):
+        ...         self.low, self.high = low, high
+        >>> register_pytree_with_keys(
+        ...     Range,
+        ...     lambda r: (((GetAttrKey("low"), r.low), (GetAttrKey("high"), r.high)), None),
+        ...     lambda _, ends: Range(*ends),
+        ... )
+        >>> [str(path[0]) for path, _ in registry.flatten_with_path(Range(0, 9), None)[0]]
+        ['.low', '.high']
     """
     function = "register_pytree_with_keys"
     _check_class(function, nodetype)
@@ -178,7 +220,34 @@ def register_pytree_with_keys(
 
 
 def register_pytree_with_keys_class(cls: Class) -> Class:
-    """Class decorator: `tree_flatten_with_keys` and the class method `tree_unflatten`."""
+    """Class decorator: `tree_flatten_with_keys` and the class method `tree_unflatten`.
+
+    Args:
+        cls: class with the method ``tree_flatten_with_keys(self) -> ((key, child) pairs, static
+            data)`` and the class method ``tree_unflatten(cls, static data, children)``. Its method
+            `tree_flatten`, if there is one, is used where no keys are needed.
+
+    Returns:
+        The same class.
+
+    Raises:
+        ArgumentError: one of the methods is missing.
+        TreeError: the class is registered already.
+
+    Example:
+        >>> @register_pytree_with_keys_class
+        ... class Named:
+        ...     def __init__(self, **parts):
+        ...         self.parts = parts
+        ...     def tree_flatten_with_keys(self):
+        ...         names = tuple(self.parts)
+        ...         return [(DictKey(n), self.parts[n]) for n in names], names
+        ...     @classmethod
+        ...     def tree_unflatten(cls, names, children):
+        ...         return cls(**dict(zip(names, children)))
+        >>> registry.flatten_with_path(Named(w=1, b=2), None)[0]
+        [((DictKey(key='w'),), 1), ((DictKey(key='b'),), 2)]
+    """
     _needs_methods(
         "register_pytree_with_keys_class", cls, "tree_flatten_with_keys", "tree_unflatten"
     )
@@ -193,6 +262,13 @@ def register_pytree_with_keys_class(cls: Class) -> Class:
 
 def static(**kwargs: Any) -> Any:
     """`dataclasses.field` of a field that is static data, not a child, of a registered dataclass.
+
+    Args:
+        **kwargs: as for `dataclasses.field` (``default=``, ``metadata=`` ...).
+
+    Returns:
+        The field, whose metadata has ``static=True``. Its values must have a hash and compare equal
+        where one trace may serve both: a new value means a new trace under `jit`.
 
     Example:
         >>> @register_dataclass
@@ -228,6 +304,17 @@ def register_dataclass(
     Raises:
         ArgumentError: only one of the lists is given, or none for a class that is no dataclass.
         TreeError: the lists overlap or do not match the fields; or registered already.
+
+    Example:
+        >>> @register_dataclass
+        ... @dataclasses.dataclass
+        ... class Gaussian:
+        ...     mean: float
+        ...     sd: float
+        ...     name: str = dataclasses.field(default="", metadata={"static": True})
+        >>> leaves, treedef = raw_flatten(Gaussian(0.0, 1.0, "noise"))
+        >>> leaves, treedef.unflatten([2.0, 3.0])
+        ([0.0, 1.0], Gaussian(mean=2.0, sd=3.0, name='noise'))
     """
     if nodetype is None:
         return functools.partial(
@@ -293,6 +380,16 @@ def _no_mismatch(name: str, what: str, fields: set[str]) -> None:
 
 def register_static(cls: Class) -> Class:
     """Class decorator: instances are nodes without leaves, part of the structure (hash, ==).
+
+    Args:
+        cls: class whose instances have a hash and compare by value.
+
+    Returns:
+        The same class.
+
+    Raises:
+        ArgumentError: `cls` is no class.
+        TreeError: the class is registered already.
 
     Example:
         >>> @register_static
@@ -409,7 +506,19 @@ _register_standard_library()
 
 
 def child_keys(treedef: Any) -> list[Any]:
-    """Keys of the children of a treedef's root, as `flatten_with_path` would name them."""
+    """Keys of the children of a treedef's root, as `flatten_with_path` would name them.
+
+    Args:
+        treedef: a structure.
+
+    Returns:
+        One key a child: `DictKey`, `SequenceKey`, `GetAttrKey`, or `FlattenedIndexKey` for a class
+        registered without keys; empty for a leaf.
+
+    Example:
+        >>> child_keys(raw_flatten({"b": 1, "a": [2]})[1])
+        [DictKey(key='a'), DictKey(key='b')]
+    """
     data = treedef.node_data()
     count = len(treedef.children())
     if data is None:

@@ -64,6 +64,9 @@ def explain_structure_mismatch(a: Any, b: Any, name_a: str, name_b: str) -> str 
         name_a: what the message calls the first.
         name_b: what it calls the second.
 
+    Returns:
+        One sentence about the first place, depth first, where the nodes differ; or None.
+
     Example:
         >>> explain_structure_mismatch({"w": (1, 2)}, {"w": [1, 2]}, "carry in", "carry out")
         "carry in['w'] is a tuple of length 2, carry out['w'] is a list of length 2"
@@ -138,6 +141,9 @@ def prefix_errors(
         prefix_name: what the messages call the prefix.
         full_name: what they call the full tree.
 
+    Returns:
+        One sentence for each place; what is below such a place is not compared.
+
     Example:
         >>> prefix_errors((0, None), (1, 2), None, "in_axes", "args")
         ['in_axes[1] is None, args[1] is a leaf']
@@ -164,6 +170,9 @@ def broadcast_prefix(
         function: named in the error message.
         prefix_name: what the message calls the prefix.
         full_name: what it calls the full tree.
+
+    Returns:
+        A list in the order of ``leaves(full_tree)``; a value of the prefix is repeated, not copied.
 
     Raises:
         TreeError: `prefix_tree` is no prefix; the message shows where.
@@ -205,6 +214,12 @@ def flatten_axes(
         axis_tree: prefix of it: axes and None, such as ``(0, None)`` or ``{"w": 0, "b": None}``.
         prefix_name: what the message calls the axes.
         full_name: what it calls the structure.
+
+    Returns:
+        A list in the order of the leaves, of axes and None.
+
+    Raises:
+        TreeError: `axis_tree` is no prefix of the structure.
 
     Example:
         >>> flatten_axes("vmap", raw_flatten((1, [2, 3]))[1], (0, None))
