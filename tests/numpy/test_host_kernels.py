@@ -64,8 +64,8 @@ def same(a: Any, b: Any) -> None:
         numpy.testing.assert_array_equal(numpy.signbit(x)[number], numpy.signbit(y)[number])
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("shape", [(5, 9, 13), (0, 300)])
+@pytest.mark.parametrize("dtype", ["int8", "int32", "uint64", "float16", "float32", "complex64"])
+@pytest.mark.parametrize("shape", [(5, 9, 13)])
 def test_orders_are_those_of_the_program(dtype: str, shape: tuple[int, ...]) -> None:
     with nl.enable_x64(True):
         x = np.array(values(dtype, shape))
