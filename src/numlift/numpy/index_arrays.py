@@ -40,6 +40,14 @@ def integer_indices(function: str, indices: Any) -> Any:
     return value
 
 
+def extremes(indices: np.ndarray) -> tuple[int, int]:
+    """The least and the greatest of an array of integers that is not empty."""
+    if indices.size > 32:
+        return int(indices.min()), int(indices.max())
+    numbers = indices.ravel().tolist()  # faster than two reductions of a small array
+    return min(numbers), max(numbers)
+
+
 def check_known(function: str, indices: Any, size: Any, axis: int | None, try_: str) -> None:
     """Raise if an index that Python knows is out of bounds, as NumPy does.
 
@@ -50,7 +58,7 @@ def check_known(function: str, indices: Any, size: Any, axis: int | None, try_: 
     """
     if not isinstance(indices, (np.ndarray, np.generic)) or not indices.size or type(size) is Dim:
         return
-    for index in (indices.min(), indices.max()):
+    for index in extremes(indices):
         if not -size <= index < size:
             where = "an array" if axis is None else f"axis {axis}"
             raise errors.IndexingError(

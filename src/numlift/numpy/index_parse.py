@@ -13,6 +13,7 @@ from ..core.dims import Dim, as_size, is_nonnegative, max_size, min_size
 from ..core.tracing import Tracer, Value, type_of
 from ..core.types import ArrayType
 from ..structural.dim_value import size_as
+from .index_arrays import extremes
 
 FUNCTION = "indexing"
 
@@ -269,7 +270,7 @@ def _check_known(index: np.ndarray, axis: int, t: ArrayType, wrap: bool) -> None
     size = t.shape[axis]
     if type(size) is Dim:
         return
-    for value in (index.min(), index.max()):
+    for value in extremes(index):
         if not (-size if wrap else 0) <= value < size:
             raise broken(
                 f"index {value} is out of bounds for axis {axis} with size {size}",
