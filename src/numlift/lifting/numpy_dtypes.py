@@ -54,7 +54,7 @@ def _argument(name: str, i: int, x: Any, args: Any) -> Any:
         return _at_least_float64(x)
     if name in _WITH_INT64 and i == 0 and isinstance(x, Value):
         if name != "vander" or x.type.kind in "biu":
-            return convert_to(x, np.promote_types(x.dtype, np.int64))
+            return convert_to(x, np.promote_types(x.type.dtype, np.int64))
     return _as_element(x) if _ARRAYS.get(name) == i else x
 
 
@@ -64,7 +64,7 @@ def _result(name: str, found: Any, args: Any, kwargs: Any) -> Any:
         edges = np.asarray(bins) if np.ndim(bins) == 1 and not has_traced(bins) else found[1]
         return (convert_to(found[0], np.dtype(np.int64)), edges)  # NumPy counts in integers
     if name == "polyder" and isinstance(args[0], Value):
-        return convert_to(found, args[0].dtype)
+        return convert_to(found, args[0].type.dtype)
     return found
 
 
@@ -72,7 +72,7 @@ def _at_least_float64(x: Any) -> Any:
     """An array of floats as float64, a complex one as complex128."""
     if not isinstance(x, Value) or x.type.kind not in "fcbiu":
         return x
-    return convert_to(x, nlnp.promote_types(x.dtype, np.float64))
+    return convert_to(x, nlnp.promote_types(x.type.dtype, np.float64))
 
 
 def _strong_list(x: Any) -> Any:
