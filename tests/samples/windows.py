@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from numlift.core.tracing import apply
-from numlift.lax.conv import padtype_to_pads
+from numlift.lax.conv_shapes import padtype_to_pads
 from numlift.lax.windows import reduce_window
 from numlift.ops.elementwise_binary import max_, min_
 from numlift.structural.arith import add, mul

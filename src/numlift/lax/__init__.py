@@ -44,19 +44,21 @@ from .compare import (
 )
 from .composites import composite, dce_sink
 from .conv import (
-    ConvDimensionNumbers,
-    ConvGeneralDilatedDimensionNumbers,
     conv,
-    conv_dimension_numbers,
     conv_general_dilated,
     conv_general_dilated_local,
     conv_general_dilated_patches,
+    conv_transpose,
+    conv_with_general_padding,
+)
+from .conv_shapes import (
+    ConvDimensionNumbers,
+    ConvGeneralDilatedDimensionNumbers,
+    conv_dimension_numbers,
     conv_general_permutations,
     conv_general_shape_tuple,
     conv_shape_tuple,
-    conv_transpose,
     conv_transpose_shape_tuple,
-    conv_with_general_padding,
     padtype_to_pads,
 )
 from .dot import (

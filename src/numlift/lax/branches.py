@@ -44,6 +44,16 @@ def cond(pred: Any, true_fun: Any, false_fun: Any, *operands: Any, **named: Any)
         pred: bool or number scalar; numbers are true unless zero.
         true_fun, false_fun: functions with results of one structure and equal types.
         *operands: arguments, pytrees.
+        **named: more operands by any name; the functions get them by position, after the others.
+
+    Returns:
+        What the chosen function returned: a pytree of arrays.
+
+    Raises:
+        ArgumentError: one of the functions is not callable.
+        DTypeError: `pred` is no scalar, or the branches give different dtypes.
+        ShapeError: the branches give different shapes.
+        TreeError: the branches give different structures.
 
     Example:
         >>> import numlift as nl
@@ -81,6 +91,22 @@ def cond(pred: Any, true_fun: Any, false_fun: Any, *operands: Any, **named: Any)
 
 def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
     """``branches[clamp(index, 0, n-1)](*operands)``, staged.
+
+    Args:
+        index: integer scalar; below 0 it means the first branch, above n-1 the last.
+        branches: n functions with results of one structure and equal types.
+        *operands: arguments, pytrees.
+
+    Returns:
+        What the chosen function returned: a pytree of arrays. Under `vmap` with a batched `index`
+        all branches run and the results are selected.
+
+    Raises:
+        ValueArgumentError: there are no branches.
+        ArgumentError: a branch is not callable.
+        DTypeError: `index` is no integer scalar, or the branches give different dtypes.
+        ShapeError: the branches give different shapes.
+        TreeError: the branches give different structures.
 
     Example:
         >>> import numlift as nl
@@ -134,9 +160,12 @@ def platform_dependent(
         **per_platform: functions by platform: cpu, cuda, rocm, tpu, or gpu for both cuda and rocm.
             All must give results of one structure, shapes and dtypes.
 
+    Returns:
+        What the chosen function returned: a pytree of arrays.
+
     Raises:
         ArgumentError: no function was given, or none for the platform; an unknown platform.
-        TreeError, DTypeError: the results differ.
+        TreeError, ShapeError, DTypeError: the results differ.
 
     Example:
         >>> import numlift as nl

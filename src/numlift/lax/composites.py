@@ -93,6 +93,9 @@ def dce_sink(val: Any, *, prevent_mlir_dce: bool = False) -> None:
         prevent_mlir_dce: keep them through the compiler's first passes, too. The compiler may
             still drop them in the end.
 
+    Returns:
+        None.
+
     Example:
         >>> import numlift as nl
         >>> f = nl.jit(lambda x: dce_sink(x * 2) or x)

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from .. import errors
-from ..core.dims import Dim, as_size, max_size
 from ..core.dtypes import user_dtype
 from ..core.tracing import apply, type_of
 from ..ops.conv import ConvDimensionNumbers, ConvGeneralDilated, dilated
@@ -17,10 +16,13 @@ from ..ops.precision import Precision, canonical_precision
 from ..ops.shape import Rev
 from ..structural.shape import Transpose
 from .arguments import static_ints
+from .conv_shapes import (
+    conv_dimension_numbers,
+    pad_width,
+    padtype_to_pads,
+    transpose_padding,
+)
 from .dot import as_sharding, dot_general
-
-ConvGeneralDilatedDimensionNumbers = None | ConvDimensionNumbers | tuple[str, str, str]
-"""What `dimension_numbers=` of convolutions takes, for annotations."""
 
 
 def conv_general_dilated(
@@ -118,11 +120,6 @@ def _positive(function: str, what: str, values: Any, n: int) -> tuple[int, ...]:
     return given
 
 
-def pad_width(x: Any) -> Any:
-    """How much is padded at one end: an int, or a symbolic size."""
-    return x if type(x) is Dim else int(x)
-
-
 def _pairs(function: str, padding: Any, n: int) -> tuple[tuple[int, int], ...]:
     try:
         pairs = tuple((pad_width(low), pad_width(high)) for low, high in padding)
@@ -147,8 +144,19 @@ def conv(
     """Convolution with axes (batch, feature, spatial) and kernel (out, in, spatial).
 
     Args:
-        lhs, rhs, window_strides, precision, preferred_element_type: as in `conv_general_dilated`.
+        lhs: input (batch, in, *spatial), of rank n + 2.
+        rhs: kernel (out, in, *spatial), of the same rank and dtype.
+        window_strides: n positive ints.
         padding: ``"SAME"``, ``"SAME_LOWER"`` or ``"VALID"``.
+        precision, preferred_element_type: as in `conv_general_dilated`.
+
+    Returns:
+        (batch, out, *spatial) of the operands' dtype, or of `preferred_element_type`.
+
+    Raises:
+        ShapeError: the ranks or the numbers of features differ.
+        DTypeError: dtypes differ.
+        ValueArgumentError: unknown padding, or a stride below 1.
 
     Example:
         >>> import numpy as np
@@ -172,6 +180,23 @@ def conv_with_general_padding(
     preferred_element_type: Any = None,
 ) -> Any:
     """`conv` with any padding and dilations; see `conv_general_dilated`.
+
+    Args:
+        lhs: input (batch, in, *spatial), of rank n + 2.
+        rhs: kernel (out, in, *spatial), of the same rank and dtype.
+        window_strides: n positive ints.
+        padding: a name, or n pairs (low, high); negative ones crop.
+        lhs_dilation, rhs_dilation: n positive ints each, or None for ones.
+        precision, preferred_element_type: as in `conv_general_dilated`.
+
+    Returns:
+        (batch, out, *spatial) of the operands' dtype, or of `preferred_element_type`.
+
+    Raises:
+        ShapeError: the ranks or the numbers of features differ.
+        DTypeError: dtypes differ.
+        ValueArgumentError: unknown padding, a stride or dilation below 1, or a padding by name
+            beside an `lhs_dilation`.
 
     Example:
         >>> import numpy as np
@@ -213,6 +238,17 @@ def conv_transpose(
         use_consistent_padding: pairs mean the padding of the convolution that this transposes, as
             in other libraries: the dilated lhs is padded by ``kernel - 1 - padding``.
 
+    Returns:
+        The result, of the operands' dtype or of `preferred_element_type`, in the third layout. For
+        SAME a spatial axis has ``size * stride`` elements, for VALID
+        ``size * stride + max(kernel - stride, 0)``.
+
+    Raises:
+        ShapeError: the ranks or the numbers of features differ.
+        DTypeError: dtypes differ.
+        ValueArgumentError: unknown padding (SAME_LOWER is none here) or layout, or a stride or
+            dilation below 1.
+
     Example:
         >>> import numpy as np
         >>> conv_transpose(np.ones((1, 5, 1), "f"), np.ones((3, 1, 1), "f"), (2,), "SAME").shape
@@ -230,7 +266,7 @@ def conv_transpose(
     kernel = [dilated(b.shape[i], d) for i, d in zip(numbers.rhs_spec[2:], dilation, strict=True)]
     if isinstance(padding, str):
         pads = tuple(
-            _transpose_padding(name, k, s, padding) for k, s in zip(kernel, strides, strict=True)
+            transpose_padding(name, k, s, padding) for k, s in zip(kernel, strides, strict=True)
         )
     else:
         pads = _pairs(name, padding, n)
@@ -246,131 +282,6 @@ def conv_transpose(
         lhs, rhs, (1,) * n, pads, strides, dilation, numbers, precision=precision,
         preferred_element_type=preferred_element_type,
     )  # fmt: skip
-
-
-def _transpose_padding(function: str, kernel: int, stride: int, padding: str) -> tuple[int, int]:
-    """Padding of the dilated input so that sizes are multiplied by the stride (SAME)."""
-    if padding.upper() == "SAME":
-        total = kernel + stride - 2
-        low = kernel - 1 if stride > kernel - 1 else math.ceil(total / 2)
-    elif padding.upper() == "VALID":
-        total, low = kernel + stride - 2 + max(kernel - stride, 0), kernel - 1
-    else:
-        raise _unknown_padding(function, padding, ("SAME", "VALID"))
-    return low, total - low
-
-
-def _unknown_padding(
-    function: str, padding: Any, known: Sequence[str]
-) -> errors.ValueArgumentError:
-    return errors.ValueArgumentError(
-        errors.explain(
-            function, f"{padding!r} is not a padding; names are {', '.join(known)}",
-            {"padding": padding}, try_="padding='SAME', or pairs of ints",
-        )
-    )  # fmt: skip
-
-
-def padtype_to_pads(
-    in_shape: Sequence[int],
-    window_shape: Sequence[int],
-    window_strides: Sequence[int],
-    padding: str,
-) -> list[tuple[int, int]]:
-    """Pairs (low, high) that a padding name stands for.
-
-    SAME makes ``out = ceil(in / stride)``, an odd total padding more at the high end; SAME_LOWER
-    more at the low end; VALID pads nothing.
-
-    Example:
-        >>> padtype_to_pads((5, 6), (3, 3), (2, 2), "SAME")
-        [(1, 1), (0, 1)]
-    """
-    mode = padding.upper() if isinstance(padding, str) else padding
-    if mode == "VALID":
-        return [(0, 0)] * len(in_shape)
-    if mode not in ("SAME", "SAME_LOWER"):
-        raise _unknown_padding("padtype_to_pads", padding, ("SAME", "SAME_LOWER", "VALID"))
-    pairs = []
-    for size, window, stride in zip(in_shape, window_shape, window_strides, strict=True):
-        outputs = -(-size // stride)
-        total = max_size((outputs - 1) * stride + window - size, 0)
-        low = total // 2 if mode == "SAME" else total - total // 2
-        pairs.append((as_size(low), as_size(total - low)))
-    return pairs
-
-
-def conv_dimension_numbers(
-    lhs_shape: Sequence[int], rhs_shape: Sequence[int], dimension_numbers: Any
-) -> ConvDimensionNumbers:
-    """`ConvDimensionNumbers` of layouts given as strings (or None for the default).
-
-    Args:
-        lhs_shape, rhs_shape: shapes, of one length.
-        dimension_numbers: None, a `ConvDimensionNumbers`, or three strings: N and C once each in
-            the first and third, O and I in the second, equal letters for the spatial axes.
-
-    Raises:
-        ValueArgumentError: the strings are not such layouts.
-
-    Example:
-        >>> conv_dimension_numbers((1, 8, 8, 3), (3, 3, 3, 4), ("NHWC", "HWIO", "NHWC")).rhs_spec
-        (3, 2, 0, 1)
-    """
-    if isinstance(dimension_numbers, ConvDimensionNumbers):
-        return dimension_numbers
-    rank = len(lhs_shape)
-    if rank != len(rhs_shape) or rank < 2:
-        raise errors.ShapeError(
-            errors.explain(
-                "conv_dimension_numbers", "lhs and rhs must have one rank of at least 2",
-                {"lhs_shape": tuple(lhs_shape), "rhs_shape": tuple(rhs_shape)},
-            )
-        )  # fmt: skip
-    if dimension_numbers is None:
-        axes = tuple(range(rank))
-        return ConvDimensionNumbers(axes, axes, axes)
-    if not isinstance(dimension_numbers, (tuple, list)) or len(dimension_numbers) != 3:
-        raise _bad_layout(
-            "there must be three layouts: of lhs, rhs and the result", dimension_numbers
-        )
-    for text, pair in zip(dimension_numbers, ("NC", "OI", "NC"), strict=True):
-        fine = isinstance(text, str) and len(text) == rank and len(set(text)) == rank
-        if not fine or not set(pair) <= set(text):
-            raise _bad_layout(
-                f"{text!r} must have {rank} different letters, among them {pair[0]} and {pair[1]}",
-                dimension_numbers,
-            )
-    return ConvDimensionNumbers(*conv_general_permutations(dimension_numbers))
-
-
-def _bad_layout(rule: str, numbers: Any) -> errors.ValueArgumentError:
-    return errors.ValueArgumentError(
-        errors.explain(
-            "conv_dimension_numbers", rule, {"dimension_numbers": numbers},
-            try_="('NHWC', 'HWIO', 'NHWC') for images with channels last",
-        )
-    )  # fmt: skip
-
-
-def conv_general_permutations(dimension_numbers: Sequence[str]) -> tuple[tuple[int, ...], ...]:
-    """Permutations that bring operands and result of three layouts to (N, C, spatial).
-
-    Spatial axes are taken in the order in which the kernel's layout names them.
-
-    Example:
-        >>> conv_general_permutations(("NHWC", "HWIO", "NHWC"))
-        ((0, 3, 1, 2), (3, 2, 0, 1), (0, 3, 1, 2))
-    """
-    lhs, rhs, out = dimension_numbers
-    letters = [c for c in rhs if c not in "OI"]
-    if not (set(letters) == set(lhs) - set("NC") == set(out) - set("NC")):
-        raise _bad_layout("the spatial letters of the three layouts differ", dimension_numbers)
-
-    def order(text: str, first: str, second: str) -> tuple[int, ...]:
-        return (text.index(first), text.index(second), *(text.index(c) for c in letters))
-
-    return order(lhs, "N", "C"), order(rhs, "O", "I"), order(out, "N", "C")
 
 
 def conv_general_dilated_patches(
@@ -394,6 +305,13 @@ def conv_general_dilated_patches(
         filter_shape: spatial shape of the window.
         window_strides, padding, lhs_dilation, rhs_dilation, dimension_numbers, precision,
             preferred_element_type: as in `conv_general_dilated`.
+
+    Returns:
+        An array of lhs' dtype (or of `preferred_element_type`) in the third layout: the batch, so
+        many features, and the spatial shape that the convolution would have.
+
+    Raises:
+        ValueArgumentError: as in `conv_general_dilated`.
 
     Example:
         >>> import numpy as np
@@ -441,6 +359,13 @@ def conv_general_dilated_local(
         window_strides, padding, lhs_dilation, rhs_dilation, dimension_numbers, precision: as in
             `conv_general_dilated`.
 
+    Returns:
+        (batch, out, *spatial), in the third layout, of the operands' dtype.
+
+    Raises:
+        ShapeError: `rhs` has not one kernel for each output position.
+        ValueArgumentError: as in `conv_general_dilated`.
+
     Example:
         >>> import numpy as np
         >>> x, k = np.ones((1, 2, 3, 3), "f"), np.ones((3, 8, 2, 2), "f")
@@ -466,97 +391,11 @@ def conv_general_dilated_local(
     return apply(Transpose.of(tuple(order)), product)
 
 
-def conv_shape_tuple(
-    lhs_shape: Sequence[int],
-    rhs_shape: Sequence[int],
-    strides: Sequence[int],
-    pads: str | Sequence[tuple[int, int]],
-    batch_group_count: int = 1,
-) -> tuple[int, ...]:
-    """Shape of `conv` (batch, feature, spatial) for these shapes, strides and padding.
-
-    Example:
-        >>> conv_shape_tuple((1, 3, 8, 8), (16, 3, 3, 3), (1, 1), "VALID")
-        (1, 16, 6, 6)
-    """
-    if isinstance(pads, str):
-        pads = padtype_to_pads(lhs_shape[2:], rhs_shape[2:], strides, pads)
-    spatial = [
-        max((n + low + high - k) // s + 1, 0)
-        for n, k, s, (low, high) in zip(lhs_shape[2:], rhs_shape[2:], strides, pads, strict=True)
-    ]
-    return (lhs_shape[0] // batch_group_count, rhs_shape[0], *spatial)
-
-
-def conv_general_shape_tuple(
-    lhs_shape: Sequence[int],
-    rhs_shape: Sequence[int],
-    window_strides: Sequence[int],
-    padding: str | Sequence[tuple[int, int]],
-    dimension_numbers: Sequence[str],
-) -> tuple[int, ...]:
-    """`conv_shape_tuple` for any layouts.
-
-    Example:
-        >>> conv_general_shape_tuple((1, 8, 8, 3), (3, 3, 3, 16), (2, 2), "SAME",
-        ...                          ("NHWC", "HWIO", "NHWC"))
-        (1, 4, 4, 16)
-    """
-    lhs, rhs, out = conv_general_permutations(dimension_numbers)
-    shape = conv_shape_tuple(
-        [lhs_shape[a] for a in lhs], [rhs_shape[a] for a in rhs], window_strides, padding
-    )
-    placed = [0] * len(shape)
-    for size, axis in zip(shape, out, strict=True):
-        placed[axis] = size
-    return tuple(placed)
-
-
-def conv_transpose_shape_tuple(
-    lhs_shape: Sequence[int],
-    rhs_shape: Sequence[int],
-    window_strides: Sequence[int],
-    padding: str | Sequence[tuple[int, int]],
-    dimension_numbers: Any,
-) -> tuple[int, ...]:
-    """Shape of `conv_transpose` for these shapes, strides, padding and layouts.
-
-    Pairs as padding are those of the convolution that is transposed, so they make the result
-    smaller.
-
-    Example:
-        >>> conv_transpose_shape_tuple((1, 8, 8, 3), (3, 3, 3, 4), (2, 2), "SAME",
-        ...                            ("NHWC", "HWIO", "NHWC"))
-        (1, 16, 16, 4)
-    """
-    lhs, rhs, out = conv_dimension_numbers(tuple(lhs_shape), tuple(rhs_shape), dimension_numbers)
-    strides = tuple(window_strides)
-    kernel = [rhs_shape[a] for a in rhs[2:]]
-    if isinstance(padding, str):
-        name = "conv_transpose_shape_tuple"
-        pads = [_transpose_padding(name, k, s, padding) for k, s in zip(kernel, strides)]
-    else:
-        pads = [(k - 1 - p, k - 1 - q) for k, (p, q) in zip(kernel, padding, strict=True)]
-    placed = [0] * len(lhs_shape)
-    placed[out[0]], placed[out[1]] = lhs_shape[lhs[0]], rhs_shape[rhs[0]]
-    for a, b, k, s, (low, high) in zip(out[2:], lhs[2:], kernel, strides, pads, strict=True):
-        placed[a] = max((lhs_shape[b] - 1) * s + 1 + low + high - k + 1, 0)
-    return tuple(placed)
-
-
 __all__ = [
-    "ConvGeneralDilatedDimensionNumbers",
-    "conv_transpose_shape_tuple",
-    "ConvDimensionNumbers",
     "conv",
-    "conv_dimension_numbers",
     "conv_general_dilated",
     "conv_general_dilated_local",
     "conv_general_dilated_patches",
-    "conv_general_permutations",
-    "conv_general_shape_tuple",
-    "conv_shape_tuple",
     "conv_transpose",
     "conv_with_general_padding",
-    "padtype_to_pads",
 ]

@@ -145,6 +145,10 @@ def dot(
         dimension_numbers: as in `dot_general`, for any ranks.
         precision, preferred_element_type, out_sharding: as in `dot_general`.
 
+    Returns:
+        A scalar for two vectors, a vector for a matrix and a vector, a matrix for two; of the wider
+        dtype of the two, or of `preferred_element_type`.
+
     Raises:
         ShapeError: other ranks, or inner sizes that differ.
 
@@ -180,6 +184,9 @@ def batch_matmul(lhs: Any, rhs: Any, precision: Any = None) -> Any:
     Args:
         lhs, rhs: arrays of one rank >= 2, with equal leading axes (they do not broadcast).
         precision: as in `dot_general`.
+
+    Returns:
+        (..., rows of lhs, columns of rhs), of the wider dtype of the two.
 
     Raises:
         ShapeError: ranks differ or are below 2, or sizes do not agree.

@@ -263,6 +263,12 @@ def scatter_sub(
         ShapeError, DTypeError: as in `scatter`.
 
     Derivative: linear in operand and updates.
+
+    Example:
+        >>> import numpy as np
+        >>> places = ScatterDimensionNumbers((), (0,), (0,))
+        >>> print(scatter_sub(np.zeros(3), np.array([[1], [1]]), np.array([7.0, 8.0]), places))
+        [  0. -15.   0.]
     """
     return _scatter(
         ScatterSub, operand, scatter_indices, updates, dimension_numbers,
@@ -296,6 +302,12 @@ def scatter_mul(
     updates. Second derivatives of elements named several times need updates that are not zero.
 
     Differences from JAX: the derivative by updates does not need ``unique_indices=True``.
+
+    Example:
+        >>> import numpy as np
+        >>> places = ScatterDimensionNumbers((), (0,), (0,))
+        >>> print(scatter_mul(np.ones(3), np.array([[1], [1]]), np.array([2.0, 4.0]), places))
+        [1. 8. 1.]
     """
     return _scatter(
         ScatterMul, operand, scatter_indices, updates, dimension_numbers,
@@ -326,6 +338,12 @@ def scatter_min(
         ShapeError, DTypeError: as in `scatter`; complex numbers have no order.
 
     Derivative: equal minima share it evenly.
+
+    Example:
+        >>> import numpy as np
+        >>> places = ScatterDimensionNumbers((), (0,), (0,))
+        >>> print(scatter_min(np.ones(3), np.array([[1], [2]]), np.array([-2.0, 4.0]), places))
+        [ 1. -2.  1.]
     """
     return _scatter(
         ScatterMin, operand, scatter_indices, updates, dimension_numbers,
@@ -356,6 +374,12 @@ def scatter_max(
         ShapeError, DTypeError: as in `scatter`; complex numbers have no order.
 
     Derivative: equal maxima share it evenly.
+
+    Example:
+        >>> import numpy as np
+        >>> places = ScatterDimensionNumbers((), (0,), (0,))
+        >>> print(scatter_max(np.ones(3), np.array([[1], [2]]), np.array([-2.0, 4.0]), places))
+        [1. 1. 4.]
     """
     return _scatter(
         ScatterMax, operand, scatter_indices, updates, dimension_numbers,

@@ -49,6 +49,7 @@ def scan(
         length: number of steps; needed if `xs` has no arrays.
         reverse: go from the last element to the first (ys keep the order of xs).
         unroll: number of steps in one iteration of the compiled loop; True unrolls all.
+        _split_transpose: accepted for code written for JAX; the gradient is split as it pays.
 
     Returns:
         (carry, ys): the last carry, and the ys stacked along a new leading axis.
@@ -193,6 +194,14 @@ def map(f: Callable[..., Any], xs: Any, *, batch_size: int | None = None) -> Any
         f: function of one element.
         xs: pytree of arrays with equal leading sizes.
         batch_size: elements that are computed at once with `vmap`.
+
+    Returns:
+        The results, stacked along a new leading axis: a pytree like that of ``f(x)``.
+
+    Raises:
+        ArgumentError: `f` is not callable, or `xs` has no arrays.
+        ShapeError: leading sizes differ, or an array of `xs` is a scalar.
+        ValueArgumentError: `batch_size` is not positive.
 
     Example:
         >>> import numlift as nl

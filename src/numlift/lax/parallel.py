@@ -569,6 +569,9 @@ def pcast(x: Any, axis_name: Any, *, to: str) -> Any:
         axis_name: named axis in scope, or several.
         to: ``"varying"``, ``"reduced"`` or ``"unreduced"``.
 
+    Returns:
+        `x`, unchanged.
+
     Raises:
         UnboundAxisError: no such axis.
         ValueArgumentError: another word.

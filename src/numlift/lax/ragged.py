@@ -126,6 +126,10 @@ def ragged_dot_general(
         precision, preferred_element_type, out_sharding: as in `dot_general`.
         group_offset: must be None.
 
+    Returns:
+        The product, of the wider dtype of lhs and rhs, or of `preferred_element_type`; its axes as
+        above, with batch axes, other axes of lhs and other axes of rhs as in `dot_general`.
+
     Raises:
         ShapeError: shapes do not fit.  DTypeError: sizes are no integers.
         ArgumentError: not one ragged axis, or a group axis where none belongs.

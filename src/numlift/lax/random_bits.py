@@ -91,6 +91,9 @@ def rng_uniform(a: Any, b: Any, shape: Any) -> Any:
         a, b: scalars of one dtype, floats or integers: the lowest number, and the end.
         shape: shape of the result.
 
+    Returns:
+        An array of this shape and of the dtype of `a`.
+
     Raises:
         ShapeError: `a` or `b` is no scalar.  DTypeError: their dtypes differ.
 

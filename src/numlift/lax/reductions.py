@@ -47,6 +47,9 @@ def reduce_sum(operand: Any, axes: Sequence[int], *, out_sharding: Any = None) -
         axes: which axes to sum over; negative ones count from the end.
         out_sharding: sharding of the result, on meshes with Explicit axes.
 
+    Returns:
+        Array of the operand's dtype, without these axes; 0 where there is nothing to add.
+
     Raises:
         AxisError: an axis is out of range or repeated.
         DTypeError: bool (convert first: `numlift.numpy.sum` does).
@@ -72,6 +75,13 @@ def reduce_prod(operand: Any, axes: Sequence[int]) -> Any:
         operand: numbers.
         axes: which axes to multiply over.
 
+    Returns:
+        Array of the operand's dtype, without these axes; 1 where there is nothing to multiply.
+
+    Raises:
+        AxisError: an axis is out of range or repeated.
+        DTypeError: bool.
+
     Example:
         >>> import numpy as np
         >>> float(reduce_prod(np.float32([2, 3, 4]), (0,)))
@@ -88,6 +98,12 @@ def reduce_max(operand: Any, axes: Sequence[int]) -> Any:
     Args:
         operand: any dtype; complex numbers are ordered by real, then imaginary part.
         axes: which axes to reduce.
+
+    Returns:
+        Array of the operand's dtype, without these axes.
+
+    Raises:
+        AxisError: an axis is out of range or repeated.
 
     Example:
         >>> import numpy as np
@@ -106,6 +122,12 @@ def reduce_min(operand: Any, axes: Sequence[int]) -> Any:
         operand: any dtype; complex numbers are ordered by real, then imaginary part.
         axes: which axes to reduce.
 
+    Returns:
+        Array of the operand's dtype, without these axes.
+
+    Raises:
+        AxisError: an axis is out of range or repeated.
+
     Example:
         >>> import numpy as np
         >>> float(reduce_min(np.float32([2, 7, 4]), (0,)))
@@ -116,6 +138,17 @@ def reduce_min(operand: Any, axes: Sequence[int]) -> Any:
 
 def reduce_and(operand: Any, axes: Sequence[int]) -> Any:
     """Bitwise "and" over axes (logical for bool): what `all` is made of.
+
+    Args:
+        operand: bools or integers.
+        axes: which axes to reduce.
+
+    Returns:
+        Array of the operand's dtype, without these axes; True, or -1 (all bits), for nothing.
+
+    Raises:
+        AxisError: an axis is out of range or repeated.
+        DTypeError: floats or complex numbers.
 
     Example:
         >>> import numpy as np
@@ -128,6 +161,17 @@ def reduce_and(operand: Any, axes: Sequence[int]) -> Any:
 def reduce_or(operand: Any, axes: Sequence[int]) -> Any:
     """Bitwise "or" over axes (logical for bool): what `any` is made of.
 
+    Args:
+        operand: bools or integers.
+        axes: which axes to reduce.
+
+    Returns:
+        Array of the operand's dtype, without these axes; False or 0 for nothing.
+
+    Raises:
+        AxisError: an axis is out of range or repeated.
+        DTypeError: floats or complex numbers.
+
     Example:
         >>> import numpy as np
         >>> bool(reduce_or(np.array([True, False]), (0,)))
@@ -138,6 +182,17 @@ def reduce_or(operand: Any, axes: Sequence[int]) -> Any:
 
 def reduce_xor(operand: Any, axes: Sequence[int]) -> Any:
     """Bitwise "xor" over axes (parity for bool).
+
+    Args:
+        operand: bools or integers.
+        axes: which axes to reduce.
+
+    Returns:
+        Array of the operand's dtype, without these axes; False or 0 for nothing.
+
+    Raises:
+        AxisError: an axis is out of range or repeated.
+        DTypeError: floats or complex numbers.
 
     Example:
         >>> import numpy as np
@@ -168,8 +223,13 @@ def argmax(operand: Any, axis: int, index_dtype: Any) -> Any:
         axis: along which to search; it must not be empty.
         index_dtype: integer dtype of the result.
 
+    Returns:
+        Array of `index_dtype`, without the axis.
+
     Raises:
         ShapeError: the axis is empty.
+        AxisError: it is out of range.
+        DTypeError: `index_dtype` is no integer dtype.
 
     Example:
         >>> import numpy as np
@@ -188,8 +248,13 @@ def argmin(operand: Any, axis: int, index_dtype: Any) -> Any:
         axis: along which to search; it must not be empty.
         index_dtype: integer dtype of the result.
 
+    Returns:
+        Array of `index_dtype`, without the axis.
+
     Raises:
         ShapeError: the axis is empty.
+        AxisError: it is out of range.
+        DTypeError: `index_dtype` is no integer dtype.
 
     Example:
         >>> import numpy as np
@@ -412,6 +477,13 @@ def cumsum(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
         axis: along which to add.
         reverse: add from the end.
 
+    Returns:
+        Array of the operand's shape and dtype.
+
+    Raises:
+        AxisError: the axis is out of range.
+        DTypeError: bool.
+
     Example:
         >>> import numpy as np
         >>> cumsum(np.float32([1, 2, 3])).tolist()
@@ -429,6 +501,13 @@ def cumprod(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
         operand: numbers.
         axis: along which to multiply.
         reverse: multiply from the end.
+
+    Returns:
+        Array of the operand's shape and dtype.
+
+    Raises:
+        AxisError: the axis is out of range.
+        DTypeError: bool.
 
     Example:
         >>> import numpy as np
@@ -449,6 +528,12 @@ def cummax(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
         axis: along which to compare.
         reverse: compare from the end.
 
+    Returns:
+        Array of the operand's shape and dtype.
+
+    Raises:
+        AxisError: the axis is out of range.
+
     Example:
         >>> import numpy as np
         >>> cummax(np.float32([1, 3, 2])).tolist()
@@ -468,6 +553,12 @@ def cummin(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
         axis: along which to compare.
         reverse: compare from the end.
 
+    Returns:
+        Array of the operand's shape and dtype.
+
+    Raises:
+        AxisError: the axis is out of range.
+
     Example:
         >>> import numpy as np
         >>> cummin(np.float32([3, 1, 2])).tolist()
@@ -485,6 +576,13 @@ def cumlogsumexp(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
         operand: floats, or complex numbers (then it is one of the logarithms of the sum).
         axis: along which to add.
         reverse: add from the end.
+
+    Returns:
+        Array of the operand's shape and dtype.
+
+    Raises:
+        AxisError: the axis is out of range.
+        DTypeError: bool or integers.
 
     Example:
         >>> import numpy as np

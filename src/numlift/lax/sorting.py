@@ -53,6 +53,21 @@ def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: in
 def sort_key_val(keys: Any, values: Any, dimension: int = -1, is_stable: bool = True) -> Any:
     """Sort keys along an axis and put the values into the same order.
 
+    Args:
+        keys: array of any dtype; complex keys are compared by real, then imaginary part.
+        values: array of the same shape, of any dtype.
+        dimension: axis along which to sort.
+        is_stable: whether equal keys keep their order.
+
+    Returns:
+        (keys, values): two arrays, sorted in ascending order of the keys, NaN last.
+
+    Raises:
+        ShapeError: the shapes differ.
+        AxisError: the axis is out of range.
+
+    Derivative: tangents of both move along with the elements.
+
     Example:
         >>> import numpy as np
         >>> k, v = sort_key_val(np.float32([3, 1, 2]), np.int32([0, 1, 2]))
@@ -186,8 +201,13 @@ def associative_scan(
         reverse: scan from the end: the first argument of ``fn`` then stands for later elements.
         axis: along which to scan.
 
+    Returns:
+        A tree like `elems`: the same shapes; entry i along the axis combines the entries up to i.
+
     Raises:
+        ArgumentError: `fn` is not callable.
         ShapeError: the arrays have different sizes along the axis.
+        TreeError: `fn` returns another structure.
 
     Example:
         >>> import numpy as np

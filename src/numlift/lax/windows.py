@@ -19,7 +19,7 @@ from ..ops.windows import (
 )
 from ..structural.arith import Add
 from ..tree import tree_unflatten
-from .conv import pad_width, padtype_to_pads
+from .conv_shapes import pad_width, padtype_to_pads
 from .reductions import is_identity, monoid_of, operands_and_starts, scalar_computation
 from .shape import static_ints
 
@@ -136,6 +136,16 @@ def reduce_window_shape_tuple(
     window_dilation: Sequence[int] | None = None,
 ) -> tuple[int, ...]:
     """Shape of the result of `reduce_window`.
+
+    Args:
+        operand_shape: shape of the array, rank n.
+        window_dimensions: n window sizes.
+        window_strides: n positive ints.
+        padding: n pairs (low, high).
+        base_dilation, window_dilation: n positive ints each, or None for ones.
+
+    Returns:
+        n sizes: ``(padded size - dilated window) // stride + 1``, 0 where the window does not fit.
 
     Example:
         >>> reduce_window_shape_tuple((5, 5), (3, 3), (2, 2), [(0, 0), (1, 1)])
