@@ -8,7 +8,9 @@ it takes, and the same call runs in `numlift.numpy`.
 from __future__ import annotations
 
 import inspect
+import re
 import zlib
+from pathlib import Path
 from typing import Any
 
 import array_api_strict as strict
@@ -408,3 +410,53 @@ def test_creation_that_has_no_values_to_compare() -> None:
     for name in ("e", "pi", "inf"):
         assert getattr(nlnp, name) == getattr(strict, name)
     assert nlnp.newaxis is None and nlnp.nan != nlnp.nan
+
+
+# ---- where Numlift is other than the standard ------------------------------------------------
+
+DEVIATIONS = Path(__file__).with_name("array_api_deviations.txt")
+PAGE = Path(__file__).parents[2] / "docs" / "array_api.md"
+
+
+def test_the_documented_deviations_are_those_given_to_the_suite() -> None:
+    lines = [s for s in DEVIATIONS.read_text().splitlines() if s and not s.startswith("#")]
+    assert len(set(lines)) == len(lines) and all(s.startswith("array_api_tests/") for s in lines)
+    tests = {s.partition("[")[0].removeprefix("array_api_tests/") for s in lines}
+    page = PAGE.read_text()
+    assert set(re.findall(r"`(test_\w+\.py::\w+)`", page)) == tests
+    assert f"{len(lines)} of its tests fail" in page
+
+
+def test_deviations_are_as_documented() -> None:
+    x = nlnp.asarray([1.0, 2.0])
+    with pytest.raises(errors.ImmutableArrayError, match=r"x = x\.at\[0\]\.set\(3\.0\)"):
+        x[0] = 3.0
+    with pytest.raises(errors.ImmutableArrayError, match=r"x = x\.at\[\(\)\]\.set\(3\.0\)"):
+        x[()] = 3.0
+    assert isinstance(nlnp.finfo(nlnp.float32).eps, np.float32)
+    ends, others = nlnp.asarray([np.inf, -np.inf, 2.0, -2.0]), nlnp.asarray([2, 2, -np.inf, np.inf])
+    np.testing.assert_array_equal(nlnp.floor_divide(ends, others), [np.nan, np.nan, -1, -1])
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("jit", [False, True])
+def test_zeros_have_the_sign_of_the_standard(dtype: str, jit: bool) -> None:
+    run = nl.jit if jit else lambda f: f
+    with nl.enable_x64(True):
+        x, y = (
+            nlnp.asarray([0.0, -0.0, 4, -4, 0, -0.0], dtype),
+            nlnp.asarray([-2.0, 2, -2, 2, -np.inf, np.inf], dtype),
+        )
+        for found in (run(nlnp.remainder)(x, y), run(nlnp.divmod)(x, y)[1]):
+            np.testing.assert_array_equal(found, np.zeros(6))
+            np.testing.assert_array_equal(nlnp.signbit(found), [True, False] * 3)
+        signs = run(nlnp.sign)(nlnp.asarray([0.0, -0.0, -3, np.nan], dtype))
+        np.testing.assert_array_equal(signs.astype("float32"), [0, 0, -1, np.nan])
+        assert not nlnp.signbit(signs[:2]).any()
+    assert nlnp.sign(nlnp.asarray([-0.0 - 0.0j])).tolist() == [0j]
+
+
+def test_remainders_that_are_zero_have_derivatives() -> None:
+    for f in (nlnp.remainder, lambda x, y: nlnp.divmod(x, y)[1]):
+        assert [float(d) for d in nl.grad(f, argnums=(0, 1))(-4.0, -2.0)] == [1, -2]
+        assert float(nl.grad(nl.grad(lambda x, f=f: f(x * x, 2.0)))(2.0)) == 2
