@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
+from ..core.dtype_kinds import is_native
 from ..core.types import ArrayType
 from ..runtime import buffers
 from ..runtime.array import Array
@@ -62,7 +61,7 @@ def result_placements(
 
     None unless all bytes lie in the memory of the host, as elements that NumPy knows.
     """
-    if not all(map(_in_host_memory, placements)) or not all(map(_is_native, out_types)):
+    if not all(map(_in_host_memory, placements)) or not all(map(_is_plain, out_types)):
         return None
     (device,), _ = choose_devices(name, placements, None, None, None)
     if any(p.sharding.device_order != (device,) for p in placements):
@@ -76,14 +75,12 @@ def _in_host_memory(where: Placement) -> bool:
         where.on_cpu
         and isinstance(where.sharding, SingleDeviceSharding)
         and other_kind(where.sharding) is None
-        and _is_native(where.type)
+        and _is_plain(where.type)
     )
 
 
-def _is_native(t: ArrayType) -> bool:
-    """Whether the elements are of a dtype of NumPy itself, not of an extension."""
-    dtype = t.dtype
-    return t.sharding is None and isinstance(dtype, np.dtype) and dtype.isbuiltin == 1
+def _is_plain(t: ArrayType) -> bool:
+    return t.sharding is None and is_native(t.dtype)
 
 
 __all__ = ["HostProgram", "Kernel", "Plan", "result_placements"]

@@ -116,4 +116,9 @@ def isdtype(dtype: Any, kind: Any) -> bool:
     return False
 
 
-__all__ = ["CUSTOM_KIND", "isdtype", "issubdtype"]
+def is_native(dtype: Any) -> bool:
+    """Whether a dtype is NumPy's own: not bfloat16, float8, int4 or that of random keys."""
+    return isinstance(dtype, np.dtype) and dtype.isbuiltin == 1
+
+
+__all__ = ["CUSTOM_KIND", "is_native", "isdtype", "issubdtype"]

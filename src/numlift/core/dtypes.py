@@ -17,7 +17,7 @@ import numpy as np
 
 from .. import errors
 from ..config import current
-from .dtype_kinds import CUSTOM_KIND, isdtype, issubdtype
+from .dtype_kinds import CUSTOM_KIND, is_native, isdtype, issubdtype
 from .dtype_table import (
     DTYPES,
     NAMES,
@@ -450,7 +450,7 @@ def _numpy_result(dtypes: Sequence[Any], weak: Sequence[bool]) -> Any:
 
     None for dtypes that are not NumPy's own, such as bfloat16.
     """
-    if any(getattr(d, "isbuiltin", 0) != 1 for d in dtypes):
+    if not all(map(is_native, dtypes)):
         return None
     numbers = _NUMBER_OF_KIND
     return np.result_type(

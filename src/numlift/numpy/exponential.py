@@ -15,7 +15,7 @@ from ..ops import elementwise as ops
 from ..ops import elementwise_binary as binary
 from ..ops.elementwise_misc import BitcastConvertType, stop_gradient
 from ..structural import arith
-from .operands import inexact, inexact_pair, number_of, real_inexact, real_pair
+from .operands import inexact, inexact_pair, number_of, real_inexact, real_pair, scaled
 
 
 @library(1)
@@ -201,15 +201,11 @@ def log1p(x: Any, /) -> Any:
 def _log_to_base(x: Any, base: float) -> Any:
     y, factor = apply(ops.log, x), 1 / math.log(base)
     if type_of(y).kind != "c":
-        return _scaled(y, factor)
+        return scaled(y, factor)
     # by parts: the imaginary part of log(0) = -inf + 0j must not become nan
     return apply(
-        arith.complex_, _scaled(apply(arith.real, y), factor), _scaled(apply(arith.imag, y), factor)
+        arith.complex_, scaled(apply(arith.real, y), factor), scaled(apply(arith.imag, y), factor)
     )
-
-
-def _scaled(x: Any, factor: float) -> Any:
-    return apply(arith.mul, x, number_of(type_of(x))(factor))
 
 
 @library(1)
@@ -344,7 +340,7 @@ def _log_add(x: Any, y: Any, power: Any = ops.exp, scale: float = 1.0) -> Any:
         apply(power, apply(arith.neg, apply(ops.abs_, safe))),
     )
     if scale != 1.0:
-        tail = _scaled(tail, scale)
+        tail = scaled(tail, scale)
     both = apply(arith.add, x, y)
     smooth = apply(arith.add, big, tail)
     return apply(arith.select, same, smooth, apply(arith.mul, both, number(0.5)))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..core.dtype_kinds import is_native
 from ..core.dtype_table import DTYPES, KeyDType
 from ..core.tracing import apply
 from ..ops.random import RandomUnwrap, RandomWrap
@@ -274,7 +275,7 @@ def stored(x: Any, function: str) -> Any:
         record = np.dtype([(f"key<{dtype.impl}>", words.dtype, dtype.key_shape)])
         return np.ascontiguousarray(words).view(record).reshape(x.shape)
     found = np.asarray(x)
-    if dtype.isbuiltin == 1:
+    if is_native(dtype):
         return found
     if dtype == _BFLOAT16:
         return found.view("V2")

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..core.dtype_kinds import is_native
 from ..core.dtypes import canonicalize_dtype, user_dtype
+from ..core.integers import fits
 from ..core.tracing import Value, type_of
 from ..tree import tree_leaves
 from .array_values import convert_to
@@ -100,7 +102,7 @@ def as_numpy(
     """
     values = [as_value(x, name, f"x{i + 1}") for i, x in enumerate(args)]
     types = [type_of(x) for x in values]
-    if not all(_is_numpys_own(t.dtype) for t in types) or all(t.weak_type for t in types):
+    if not all(is_native(t.dtype) for t in types) or all(t.weak_type for t in types):
         return call(values, options)
     if len(values) == 2 and ufunc in _COMPARISONS:
         compared = _compared(ufunc, call, values, types, options)
@@ -121,7 +123,7 @@ _DIVISIONS = frozenset([np.floor_divide, np.remainder, np.fmod, np.divmod])
 def _compared(ufunc: Any, call: Any, values: list[Any], types: list[Any], options: Any) -> Any:
     """Comparisons that no dtype holds both operands of: by value, as in NumPy; else None."""
     for i, (x, t) in enumerate(zip(values, reversed(types), strict=True)):
-        if type(x) is int and t.kind in "iu" and not _fits(x, t.dtype):
+        if type(x) is int and t.kind in "iu" and not fits(x, t.dtype):
             beyond = list(values)
             beyond[i] = float("inf") if x > 0 else -float("inf")
             beyond[1 - i] = convert_to(asarray(values[1 - i]), np.dtype(np.float64))
@@ -135,11 +137,6 @@ def _compared(ufunc: Any, call: Any, values: list[Any], types: list[Any], option
         below = ufunc(*((-1, 0) if i == 0 else (0, -1)))
         return choose(signed < 0, below, call(pair, options))
     return None
-
-
-def _fits(x: int, dtype: Any) -> bool:
-    limits = np.iinfo(dtype)
-    return bool(limits.min <= x <= limits.max)
 
 
 def _by_zero(divisor: Any, found: Any) -> Any:
@@ -168,19 +165,15 @@ def _signature(ufunc: np.ufunc, name: str, dtype: Any, signature: Any) -> Any:
     return signature
 
 
-def _is_numpys_own(dtype: Any) -> bool:
-    return isinstance(dtype, np.dtype) and dtype.isbuiltin == 1
-
-
 def check_reduction(ufunc: np.ufunc | None, name: str, dtype: Any, wanted: Any) -> Any:
     """dtype of NumPy's fold of arrays of `dtype` in `wanted`; None if NumPy does not know it.
 
     Raises:
         DTypeError: NumPy has no such fold.
     """
-    if ufunc is None or ufunc.nin != 2 or not _is_numpys_own(dtype):
+    if ufunc is None or ufunc.nin != 2 or not is_native(dtype):
         return None
-    found = _reduction(ufunc, dtype, wanted if _is_numpys_own(wanted) else None)
+    found = _reduction(ufunc, dtype, wanted if is_native(wanted) else None)
     if isinstance(found, str):
         raise errors.DTypeError(
             errors.explain(name, found, {"array": dtype}, try_="x.astype(dtype)")
@@ -204,7 +197,7 @@ def check_update(ufunc: np.ufunc | None, name: str, x: Any, b: Any) -> None:
     """
     t = type_of(x)
     other = () if b is None else (_NUMBERS.get(type(b)) or type_of(b).dtype,)
-    if ufunc is None or not all(d in _NUMBERS or _is_numpys_own(d) for d in (t.dtype, *other)):
+    if ufunc is None or not all(d in _NUMBERS or is_native(d) for d in (t.dtype, *other)):
         return
     try:
         ufunc.resolve_dtypes((t.dtype, *other, t.dtype), casting="unsafe")

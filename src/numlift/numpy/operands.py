@@ -60,6 +60,11 @@ def number_of(t: ArrayType) -> Callable[[Any], Any]:
     return _PYTHON[t.kind] if t.weak_type else t.dtype.type
 
 
+def scaled(x: Any, factor: float) -> Any:
+    """Operand `x` times a number, which does not change its dtype."""
+    return apply(arith.mul, x, number_of(type_of(x))(factor))
+
+
 def inexact(x: Any, function: str) -> Any:
     """`x` as a floating or complex operand: integers and bools become the default float."""
     if isinstance(x, Value) and x.type.inexact:

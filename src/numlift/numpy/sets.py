@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import errors
 from ..api.library import library
+from ..core.dtype_kinds import is_native
 from ..core.tracing import Tracer, apply, type_of
 from ..ops.compare import eq, lt, ne
 from ..ops.cumulative import CumSum
@@ -87,7 +88,7 @@ def _unique_known(
 ) -> tuple[Any, ...]:
     """(elements, first index, inverse, counts); without `places` index and inverse may be None."""
     t = type_of(x)
-    if not places and axis is None and t.kind in "biuf" and t.dtype.isbuiltin == 1:
+    if not places and axis is None and t.kind in "biuf" and is_native(t.dtype):
         if not isinstance(x, Tracer):
             simple = different(np.ravel(known("unique", x, "ar")), equal_nan)
             if simple is not None:

@@ -11,7 +11,7 @@ from ..ops import compare, elementwise
 from ..ops import elementwise_binary as binary
 from ..ops import elementwise_trig as trig
 from ..structural import arith
-from .operands import inexact, inexact_pair, number_of, real_inexact, real_pair
+from .operands import inexact, inexact_pair, number_of, real_inexact, real_pair, scaled
 
 
 @library(1)
@@ -441,7 +441,7 @@ def deg2rad(x: Any, /) -> Any:
         >>> print(np.deg2rad(np.asarray([90, 180, -360])))
         [ 1.5707964  3.1415927 -6.2831855]
     """
-    return _scaled(real_inexact(x, "deg2rad"), math.pi / 180)
+    return scaled(real_inexact(x, "deg2rad"), math.pi / 180)
 
 
 @library(1)
@@ -467,12 +467,7 @@ def rad2deg(x: Any, /) -> Any:
         >>> print(np.rad2deg(np.asarray([np.pi / 2, -1.0])))
         [ 90.      -57.29578]
     """
-    return _scaled(real_inexact(x, "rad2deg"), 180 / math.pi)
-
-
-def _scaled(x: Any, factor: float) -> Any:
-    t = type_of(x)
-    return apply(arith.mul, x, factor if t.weak_type else number_of(t)(factor))
+    return scaled(real_inexact(x, "rad2deg"), 180 / math.pi)
 
 
 atan2 = arctan2
