@@ -12,7 +12,7 @@ import threading
 import numpy as np
 import pytest
 
-from numlift import errors
+from numlift import errors, scopes
 from numlift import flags as table
 from numlift.config import config, current, replace, update, watch
 
@@ -34,7 +34,7 @@ def test_state_is_interned_and_immutable():
     with replace(enable_x64=True):
         wide = current()
         assert wide is not start
-    with module.enable_x64():
+    with scopes.enable_x64():
         assert current() is wide
     with replace(enable_x64=False):
         assert current() is start
@@ -70,17 +70,17 @@ def test_every_scoped_flag(name):
 
 
 def test_scopes_nest_and_are_reentrant():
-    scope = module.enable_x64()
-    with scope, module.enable_x64(False), scope:
+    scope = scopes.enable_x64()
+    with scope, scopes.enable_x64(False), scope:
         assert current().enable_x64
-    with scope, module.debug_nans():
+    with scope, scopes.debug_nans():
         assert current().enable_x64
         assert current().debug_nans
     assert not current().enable_x64
 
 
 def test_scope_as_decorator():
-    @module.enable_x64()
+    @scopes.enable_x64()
     def inside(n):
         """Doc."""
         return current().enable_x64 and (n == 0 or inside(n - 1))
@@ -91,13 +91,13 @@ def test_scope_as_decorator():
 
 
 def test_scope_ends_on_exceptions():
-    with contextlib.suppress(ZeroDivisionError), module.disable_jit():
+    with contextlib.suppress(ZeroDivisionError), scopes.disable_jit():
         raise ZeroDivisionError
     assert not current().disable_jit
 
 
 def test_update_inside_a_scope_is_seen_except_for_the_overridden_flag():
-    with module.enable_x64():
+    with scopes.enable_x64():
         update("debug_nans", True)
         update("enable_x64", False)
         assert current().debug_nans
@@ -117,7 +117,7 @@ def test_scopes_are_per_thread_and_updates_are_global():
         seen["nans"] = current().debug_nans
 
     update("debug_nans", True)
-    with module.enable_x64():
+    with scopes.enable_x64():
         thread = threading.Thread(target=look)
         thread.start()
         thread.join()
@@ -126,12 +126,12 @@ def test_scopes_are_per_thread_and_updates_are_global():
 
 def test_watch_flags_are_not_in_the_state():
     before = current()
-    with module.log_compiles(), module.transfer_guard("disallow"):
+    with scopes.log_compiles(), scopes.transfer_guard("disallow"):
         assert current() is before
         assert watch().log_compiles
         assert watch().transfer_guard_device_to_host == "disallow"
         assert config.transfer_guard == "disallow"
-        with module.transfer_guard_host_to_device("allow"):
+        with scopes.transfer_guard_host_to_device("allow"):
             assert watch().transfer_guard_host_to_device == "allow"
             assert config.transfer_guard is None
     assert watch().transfer_guard_host_to_device == "allow"
@@ -150,20 +150,20 @@ def test_values_are_checked():
         with pytest.raises(errors.ValueArgumentError, match=f"{name} must be"):
             update(name, value)
     with pytest.raises(errors.ValueArgumentError, match="numpy_rank_promotion must be one of"):
-        module.numpy_rank_promotion("loud")
+        scopes.numpy_rank_promotion("loud")
 
 
 def test_accepted_forms():
     class Precision(enum.Enum):
         HIGHEST = 2
 
-    with module.default_matmul_precision(Precision.HIGHEST):
+    with scopes.default_matmul_precision(Precision.HIGHEST):
         assert current().default_matmul_precision == "highest"
-    with module.default_matmul_precision("none"):
+    with scopes.default_matmul_precision("none"):
         assert current().default_matmul_precision is None
-    with module.enable_x64(np.True_):
+    with scopes.enable_x64(np.True_):
         assert current().enable_x64 is True
-    with module.enable_x64(1):
+    with scopes.enable_x64(1):
         assert current().enable_x64 is True
     update("log_level", "debug")
     assert config.log_level == "DEBUG"

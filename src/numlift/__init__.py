@@ -31,10 +31,30 @@ from .api.shapes import ShapeDtypeStruct
 from .api.sharding import reshard, typeof, with_sharding_constraint
 from .api.stats import RetraceWarning
 from .api.vmap import vmap
-from .config import (
+from .config import config
+from .core.refs import Ref
+from .core.tracing import Value as Array
+from .runtime.devices import (
+    default_backend,
+    device_count,
+    devices,
+    local_device_count,
+    local_devices,
+    process_count,
+    process_index,
+    process_indices,
+)
+from .runtime.global_arrays import (
+    make_array_from_callback,
+    make_array_from_process_local_data,
+    make_array_from_single_device_arrays,
+)
+from .runtime.mesh_utils import make_mesh
+from .runtime.transfer import block_until_ready, device_get, device_put
+from .runtime.xla import Device
+from .scopes import (
     check_tracer_leaks,
     checking_leaks,
-    config,
     debug_infs,
     debug_key_reuse,
     debug_nans,
@@ -56,26 +76,6 @@ from .config import (
     transfer_guard_device_to_host,
     transfer_guard_host_to_device,
 )
-from .core.refs import Ref
-from .core.tracing import Value as Array
-from .runtime.devices import (
-    default_backend,
-    device_count,
-    devices,
-    local_device_count,
-    local_devices,
-    process_count,
-    process_index,
-    process_indices,
-)
-from .runtime.global_arrays import (
-    make_array_from_callback,
-    make_array_from_process_local_data,
-    make_array_from_single_device_arrays,
-)
-from .runtime.mesh_utils import make_mesh
-from .runtime.transfer import block_until_ready, device_get, device_put
-from .runtime.xla import Device
 from .sharding import (
     AxisType,
     Mesh,

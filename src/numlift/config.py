@@ -9,7 +9,7 @@ Three kinds of flags:
 * *process* flags are plain values of the whole process (platforms, cache directory, log level).
 
 State and watch flags have a global value, set by `config.update`, and can be overridden for the
-current thread or task by a scope: ``with enable_x64(): ...``. Scopes also work as decorators.
+current thread or task by a scope (module `scopes`): ``with enable_x64(): ...``.
 The environment variable of a flag is ``NUMLIFT_`` and its name in capitals.
 """
 
@@ -339,135 +339,6 @@ class replace:
                 return f(*args, **kwargs)
 
         return in_scope  # type: ignore[return-value]
-
-
-def enable_x64(new_val: bool = True) -> replace:
-    """Scope with 64-bit dtypes available (or not)."""
-    return replace(enable_x64=new_val)
-
-
-def disable_jit(disable: bool = True) -> replace:
-    """Scope in which jitted functions run op by op, so that prints and debuggers see values."""
-    return replace(disable_jit=disable)
-
-
-def default_matmul_precision(precision: Any) -> replace:
-    """Scope with this precision for products that name none: ``"highest"``, ``"tensorfloat32"``."""
-    return replace(default_matmul_precision=precision)
-
-
-def numpy_rank_promotion(mode: str) -> replace:
-    """Scope in which broadcasting over new dimensions is ``"allow"``, ``"warn"`` or ``"raise"``.
-
-    Numbers and arrays of rank 0 always broadcast. The warning points at the user's line. Unlike in
-    JAX it also concerns `where`.
-    """
-    return replace(numpy_rank_promotion=mode)
-
-
-def numpy_dtype_promotion(mode: str) -> replace:
-    """Scope with ``"standard"``, ``"strict"`` or ``"numpy"`` dtype promotion.
-
-    ``"standard"`` is the promotion of JAX: int64 with float32 is float32. ``"strict"`` refuses
-    operands of two dtypes, except for Python numbers. ``"numpy"`` is the promotion of NumPy 2:
-    int32 with float32 is float64, and universal functions compute in the dtypes that NumPy's do
-    (`sin` of int16 is float32); together with `enable_x64` the dtypes are NumPy's. `lift` uses it.
-    """
-    return replace(numpy_dtype_promotion=mode)
-
-
-def debug_nans(new_val: bool = True) -> replace:
-    """Scope that raises where a NaN first appears."""
-    return replace(debug_nans=new_val)
-
-
-def debug_infs(new_val: bool = True) -> replace:
-    """Scope that raises where an infinity first appears."""
-    return replace(debug_infs=new_val)
-
-
-def debug_key_reuse(new_val: bool = True) -> replace:
-    """Scope that raises `KeyReuseError` where a typed random key is consumed a second time.
-
-    The error names both lines. `split` and samplers consume a key; `fold_in` and `key_data` do
-    not; `random.clone` gives one that may be used again. Elements of key arrays are followed
-    through slices and other moves, and through compiled functions with their loops and branches.
-    """
-    return replace(debug_key_reuse=new_val)
-
-
-def check_tracer_leaks(new_val: bool = True) -> replace:
-    """Scope that raises if a traced value outlives its trace.
-
-    The error names the line that made each such value and what holds it. Traces are much slower in
-    this scope: the garbage collector is asked at the end of each.
-    """
-    return replace(check_tracer_leaks=new_val)
-
-
-checking_leaks = check_tracer_leaks
-
-
-def enable_checks(new_val: bool = True) -> replace:
-    """Scope in which every graph is verified when it is made, by tracing or by a pass."""
-    return replace(enable_checks=new_val)
-
-
-def default_device(device: Any) -> replace:
-    """Scope whose new arrays and computations go to this device (or platform name)."""
-    return replace(default_device=device)
-
-
-def default_prng_impl(impl: str) -> replace:
-    """Scope with this generator for new random keys: threefry2x32, rbg or unsafe_rbg."""
-    return replace(default_prng_impl=impl)
-
-
-def threefry_partitionable(new_val: bool = True) -> replace:
-    """Scope with (or without) random bits that do not depend on how an array is sharded."""
-    return replace(threefry_partitionable=new_val)
-
-
-def enable_custom_prng(new_val: bool = True) -> replace:
-    """Scope in which `random.PRNGKey` makes typed keys."""
-    return replace(enable_custom_prng=new_val)
-
-
-def softmax_custom_jvp(new_val: bool = True) -> replace:
-    """Scope with (or without) softmax's own derivative rule."""
-    return replace(softmax_custom_jvp=new_val)
-
-
-def log_compiles(new_val: bool = True) -> replace:
-    """Scope that logs every compilation: name of the function, seconds, and whether it was found in
-    a cache (logger ``numlift``, level WARNING).
-    """
-    return replace(log_compiles=new_val)
-
-
-def explain_cache_misses(new_val: bool = True) -> replace:
-    """Scope that warns at each retrace of a jitted function, and says what changed."""
-    return replace(explain_cache_misses=new_val)
-
-
-def transfer_guard(level: str) -> replace:
-    """Scope that allows, logs or disallows implicit transfers in all three directions."""
-    return replace(transfer_guard=level)
-
-
-def transfer_guard_host_to_device(level: str) -> replace:
-    """Scope that allows, logs or disallows implicit transfers from host to device."""
-    return replace(transfer_guard_host_to_device=level)
-
-
-def transfer_guard_device_to_device(level: str) -> replace:
-    """Scope that allows, logs or disallows implicit transfers between devices."""
-    return replace(transfer_guard_device_to_device=level)
-
-
-def transfer_guard_device_to_host(level: str) -> replace:
-    """Scope that allows, logs or disallows implicit transfers from device to host."""
-    return replace(transfer_guard_device_to_host=level)
 
 
 class Config:

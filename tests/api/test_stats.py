@@ -9,7 +9,7 @@ import pytest
 
 import numlift as nl
 import numlift.numpy as np
-from numlift.config import explain_cache_misses
+from numlift.scopes import explain_cache_misses
 
 
 def test_counters() -> None:
