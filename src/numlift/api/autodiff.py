@@ -499,10 +499,29 @@ def grad(
     allow_int: bool = False,
     reduce_axes: Any = (),
 ) -> Callable[..., Any]:
-    """A function that returns the gradient of `fun`; see `value_and_grad`.
+    """A function that returns the gradient of `fun`, a function with a scalar result.
+
+    For ``x: float32[3]`` the gradient is a float32[3] too: ``g[i] = d fun(x) / d x[i]``.
+    `value_and_grad` gives the value along with it, for the same work.
+
+    Args:
+        fun: function whose result is a scalar float; its arguments are pytrees of arrays.
+        argnums: position, or positions, of the arguments to differentiate with respect to.
+        has_aux: `fun` returns (scalar, aux); aux is any pytree, which is not differentiated.
+        holomorphic: `fun` is complex-differentiable; arguments and result must be complex.
+            Otherwise the gradient by a complex argument is ``du/dx - i du/dy``.
+        allow_int: accept integer and bool arguments; their gradient has dtype float0.
+        reduce_axes: must be empty; accepted for code written for JAX.
 
     Returns:
-        A function returning the gradient, or (gradient, aux) if `has_aux`.
+        A function of the arguments of `fun`, returning the gradient, or (gradient, aux) if
+        `has_aux`. A gradient has the structure, shapes and dtypes of its argument; for a sequence
+        `argnums` it is a tuple of them.
+
+    Raises:
+        GradError: at the call: the result is no scalar, or an argument or the result has a dtype
+            that cannot be differentiated.
+        ArgumentError: `fun` is not callable, or `reduce_axes` is not empty.
 
     Example:
         >>> import numlift as nl

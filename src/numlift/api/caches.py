@@ -15,6 +15,9 @@ def clear_caches() -> None:
     What is needed again is traced again, and compiled or loaded from the cache on disk, which is
     not touched.
 
+    Returns:
+        None.
+
     Example:
         >>> import numlift as nl
         >>> f = nl.jit(lambda x: x + 1)

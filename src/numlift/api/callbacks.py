@@ -168,6 +168,9 @@ def effects_barrier() -> None:
     Programs with effects are run to their end before the call that runs them returns, so there is
     nothing left to wait for; the function exists for programs written for JAX.
 
+    Returns:
+        None.
+
     Example:
         >>> import numlift as nl
         >>> nl.effects_barrier()

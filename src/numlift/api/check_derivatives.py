@@ -45,10 +45,13 @@ def check_grads(
         atol, rtol: tolerances; by default 1e-6 in 64 bits, 1e-2 in 32, 1e-1 in 16.
         eps: step of the differences; by default the cube root of the precision.
 
+    Returns:
+        None, if all agree.
+
     Raises:
         AssertionError: a derivative differs; says the order, the mode and both values.
-
-    Differences from JAX: default tolerances and steps are chosen from the dtypes.
+        ArgumentError: a mode that is neither ``"fwd"`` nor ``"rev"``.
+        ValueArgumentError: `order` is below 1.
 
     Example:
         >>> import numlift.numpy as np
@@ -129,6 +132,9 @@ def check_jvp(
         atol, rtol, eps: as in `check_grads`.
         err_msg: text in front of the message.
 
+    Returns:
+        None, if both agree.
+
     Raises:
         AssertionError: result or tangent differs.
 
@@ -161,6 +167,10 @@ def check_vjp(
         args: tuple of arguments at which to check.
         atol, rtol, eps: as in `check_grads`.
         err_msg: text in front of the message.
+
+    Returns:
+        None, if both agree: the cotangents are compared by their inner product with a random
+        tangent.
 
     Raises:
         AssertionError: result or cotangents differ.

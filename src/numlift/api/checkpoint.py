@@ -103,6 +103,17 @@ def _check_names(function: str, names: Sequence[Any]) -> None:
 def checkpoint_name(x: Any, name: str) -> Any:
     """`x` itself, under a name that policies such as `save_only_these_names` refer to.
 
+    Args:
+        x: pytree of arrays.
+        name: the name; several values may have one.
+
+    Returns:
+        `x` with every array marked; values and types are the same, and without a policy that asks
+        for the name it changes nothing.
+
+    Raises:
+        ArgumentError: `name` is no text.
+
     Example:
         >>> import numlift as nl
         >>> print(nl.ad_checkpoint.checkpoint_name(2.0, "activations"))
@@ -116,27 +127,111 @@ def checkpoint_name(x: Any, name: str) -> Any:
 
 
 def everything_saveable(op: Any, *types: Any, **params: Any) -> bool:
-    """Keep everything, as without `checkpoint`."""
+    """Policy: keep every result, as without `checkpoint`.
+
+    Args:
+        op, *types, **params: the operation and its operands' types, as `checkpoint` asks a policy.
+
+    Returns:
+        True.
+
+    Example:
+        >>> import numlift as nl
+        >>> policy = nl.checkpoint_policies.everything_saveable
+        >>> f = nl.checkpoint(lambda x: nl.numpy.sin(nl.numpy.sin(x)), policy=policy)
+        >>> len(nl.ad_checkpoint.saved_residuals(f, 1.0))
+        3
+    """
     return True
 
 
 def nothing_saveable(op: Any, *types: Any, **params: Any) -> bool:
-    """Keep nothing but the arguments."""
+    """Policy: keep nothing but the arguments, as `checkpoint` does by default.
+
+    Args:
+        op, *types, **params: the operation and its operands' types, as `checkpoint` asks a policy.
+
+    Returns:
+        False.
+
+    Example:
+        >>> import numlift as nl
+        >>> policy = nl.checkpoint_policies.nothing_saveable
+        >>> f = nl.checkpoint(lambda x: nl.numpy.sin(nl.numpy.sin(x)), policy=policy)
+        >>> nl.ad_checkpoint.saved_residuals(f, 1.0)
+        [(~float32[], 'argument 0')]
+    """
     return False
 
 
 def dots_saveable(op: Any, *types: Any, **params: Any) -> bool:
-    """Keep results of matrix products and convolutions."""
+    """Policy: keep results of matrix products and convolutions, the expensive ones.
+
+    Args:
+        op, *types, **params: the operation and its operands' types, as `checkpoint` asks a policy.
+
+    Returns:
+        Whether the operation is such a product.
+
+    Example:
+        >>> import numlift as nl
+        >>> import numlift.numpy as np
+        >>> def layer(w, x):
+        ...     return np.sin(np.cos(w @ x))
+        >>> f = nl.checkpoint(layer, policy=nl.checkpoint_policies.dots_saveable)
+        >>> [t for t, _ in nl.ad_checkpoint.saved_residuals(f, np.ones((4, 3)), np.ones(3))]
+        [float32[4,3], float32[3], float32[4]]
+    """
     return isinstance(op, (DotGeneral, ConvGeneralDilated))
 
 
 def dots_with_no_batch_dims_saveable(op: Any, *types: Any, **params: Any) -> bool:
-    """Keep results of matrix products without batch axes."""
+    """Policy: keep results of matrix products without batch axes, such as ``x @ w`` of a layer.
+
+    A product for each example (as in attention, or under `vmap`) has batch axes, is often as large
+    as it is cheap, and is computed again.
+
+    Args:
+        op, *types, **params: the operation and its operands' types, as `checkpoint` asks a policy.
+
+    Returns:
+        Whether the operation is such a product.
+
+    Example:
+        >>> import numlift as nl
+        >>> import numlift.numpy as np
+        >>> policy = nl.checkpoint_policies.dots_with_no_batch_dims_saveable
+        >>> f = nl.checkpoint(lambda a, b: np.sin(a @ b), policy=policy)
+        >>> def kept(*shapes):
+        ...     args = [np.ones(s) for s in shapes]
+        ...     return len(nl.ad_checkpoint.saved_residuals(f, *args))
+        >>> kept((2, 2), (2, 2)), kept((5, 2, 2), (5, 2, 2))
+        (3, 2)
+    """
     return isinstance(op, DotGeneral) and not op.lhs_batch and not op.rhs_batch
 
 
 def save_only_these_names(*names: str) -> Policy:
-    """Keep the values that `checkpoint_name` gave one of these names."""
+    """Keep the values that `checkpoint_name` gave one of these names.
+
+    Args:
+        *names: names, as texts.
+
+    Returns:
+        The policy.
+
+    Raises:
+        ArgumentError: a name is no text.
+
+    Example:
+        >>> import numlift as nl
+        >>> def f(x):
+        ...     h = nl.ad_checkpoint.checkpoint_name(nl.numpy.sin(x), "hidden")
+        ...     return nl.numpy.sin(nl.numpy.sin(h))
+        >>> policy = nl.checkpoint_policies.save_only_these_names("hidden")
+        >>> [t for t, _ in nl.ad_checkpoint.saved_residuals(nl.checkpoint(f, policy=policy), 1.0)]
+        [~float32[], ~float32[]]
+    """
     _check_names("save_only_these_names", names)
     wanted = frozenset(names)
 
@@ -147,7 +242,26 @@ def save_only_these_names(*names: str) -> Policy:
 
 
 def save_any_names_but_these(*names: str) -> Policy:
-    """Keep named values except those with one of these names."""
+    """Keep named values except those with one of these names.
+
+    Args:
+        *names: names, as texts. Values without a name are never kept.
+
+    Returns:
+        The policy.
+
+    Raises:
+        ArgumentError: a name is no text.
+
+    Example:
+        >>> import numlift as nl
+        >>> policy = nl.checkpoint_policies.save_any_names_but_these("mask")
+        >>> def f(x):
+        ...     h = nl.ad_checkpoint.checkpoint_name(nl.numpy.sin(x), "hidden")
+        ...     return nl.numpy.sin(nl.numpy.sin(h))
+        >>> len(nl.ad_checkpoint.saved_residuals(nl.checkpoint(f, policy=policy), 1.0))
+        2
+    """
     _check_names("save_any_names_but_these", names)
     left_out = frozenset(names)
 
@@ -158,7 +272,26 @@ def save_any_names_but_these(*names: str) -> Policy:
 
 
 def save_anything_except_these_names(*names: str) -> Policy:
-    """Keep everything except values with one of these names."""
+    """Keep everything except values with one of these names.
+
+    Args:
+        *names: names, as texts. Values without a name are kept.
+
+    Returns:
+        The policy.
+
+    Raises:
+        ArgumentError: a name is no text.
+
+    Example:
+        >>> import numlift as nl
+        >>> policy = nl.checkpoint_policies.save_anything_except_these_names("hidden")
+        >>> def f(x):
+        ...     h = nl.ad_checkpoint.checkpoint_name(nl.numpy.sin(x), "hidden")
+        ...     return nl.numpy.sin(nl.numpy.sin(h))
+        >>> len(nl.ad_checkpoint.saved_residuals(nl.checkpoint(f, policy=policy), 1.0))
+        4
+    """
     _check_names("save_anything_except_these_names", names)
     left_out = frozenset(names)
 
@@ -169,7 +302,27 @@ def save_anything_except_these_names(*names: str) -> Policy:
 
 
 def save_from_both_policies(first: Policy, second: Policy) -> Policy:
-    """Keep what either policy keeps; where they differ in the memory, as the first says."""
+    """Keep what either policy keeps; where they differ in the memory, as the first says.
+
+    Args:
+        first, second: policies.
+
+    Returns:
+        The policy.
+
+    Raises:
+        ArgumentError: one of them is no function.
+
+    Example:
+        >>> import numlift as nl
+        >>> policies = nl.checkpoint_policies
+        >>> policy = policies.save_from_both_policies(
+        ...     policies.dots_saveable, policies.save_only_these_names("hidden")
+        ... )
+        >>> f = nl.checkpoint(lambda w, x: nl.numpy.sin(w @ x), policy=policy)
+        >>> print(nl.grad(f)(nl.numpy.ones(2), nl.numpy.ones(2)))
+        [-0.416 -0.416]
+    """
     _check_policy("save_from_both_policies", first)
     _check_policy("save_from_both_policies", second)
 
@@ -197,7 +350,11 @@ def save_and_offload_only_these_names(
         offload_src: the memory that programs compute in: ``"device"``.
         offload_dst: the memory to keep values in: ``"pinned_host"``.
 
+    Returns:
+        The policy.
+
     Raises:
+        ArgumentError: the names are no lists of texts.
         ValueArgumentError: a name is in both lists.
         ShardingError: when the gradient is compiled: the devices have no such memory.
 
@@ -247,6 +404,20 @@ def offload_dot_with_no_batch_dims(offload_src: str, offload_dst: str) -> Policy
     """Keep matrix products without batch axes in another memory.
 
     See `save_and_offload_only_these_names` for what the arguments mean and what devices do.
+
+    Args:
+        offload_src: the memory that programs compute in: ``"device"``.
+        offload_dst: the memory to keep the products in: ``"pinned_host"``.
+
+    Returns:
+        The policy.
+
+    Example:
+        >>> import numlift as nl
+        >>> policy = nl.checkpoint_policies.offload_dot_with_no_batch_dims("device", "pinned_host")
+        >>> f = nl.checkpoint(lambda w, x: nl.numpy.sin(w @ x), policy=policy)
+        >>> print(nl.grad(f)(nl.numpy.ones(2), nl.numpy.ones(2)))
+        [-0.416 -0.416]
     """
     offload = Offload(offload_src, offload_dst)
 
@@ -260,7 +431,22 @@ def offload_dot_with_no_batch_dims(offload_src: str, offload_dst: str) -> Policy
 
 
 def saved_residuals(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> list[tuple[Any, str]]:
-    """(type, where from) of the values that the gradient of ``fun(*args)`` keeps."""
+    """Types and origins of the values that the gradient of ``fun(*args)`` keeps.
+
+    Args:
+        fun: function of pytrees of arrays.
+        *args, **kwargs: arguments; only their types matter, nothing is computed.
+
+    Returns:
+        A list of pairs: the type, such as float32[3], and text: ``"argument 0"`` (counting leaves
+        of the arguments), ``"output of cos"``, ``"output of call"`` (in a checkpointed or jitted
+        function), ``"a constant"``.
+
+    Example:
+        >>> import numlift as nl
+        >>> nl.ad_checkpoint.saved_residuals(lambda x: nl.numpy.exp(nl.numpy.sin(x)), 1.0)
+        [(~float32[], 'output of cos'), (~float32[], 'output of exp')]
+    """
     leaves, tree = tree_flatten((args, kwargs))
     values = [as_operand(x) for x in leaves]
 
@@ -293,6 +479,20 @@ def _origin(x: Any, graph: Graph) -> str:
 
 
 def print_saved_residuals(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
-    """Print what the gradient of ``fun(*args)`` keeps, one value a line."""
+    """Print what the gradient of ``fun(*args)`` keeps, one value a line.
+
+    Args:
+        fun: function of pytrees of arrays.
+        *args, **kwargs: arguments; only their types matter.
+
+    Returns:
+        None.
+
+    Example:
+        >>> import numlift as nl
+        >>> nl.ad_checkpoint.print_saved_residuals(lambda x: nl.numpy.exp(nl.numpy.sin(x)), 1.0)
+        ~float32[] from output of cos
+        ~float32[] from output of exp
+    """
     for t, where in saved_residuals(fun, *args, **kwargs):
         print(f"{t!r} from {where}")

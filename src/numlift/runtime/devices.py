@@ -262,7 +262,19 @@ _backend = backend  # functions below have a parameter of this name
 
 
 def default_backend() -> str:
-    """Name of the platform that arrays live on by default: ``"cpu"``, ``"cuda"``, ..."""
+    """Name of the platform that arrays live on by default: ``"cpu"``, ``"cuda"``, ...
+
+    Returns:
+        Its name: ``"cpu"``, ``"cuda"``, ``"rocm"`` or ``"tpu"``, or that of a plugin.
+
+    Raises:
+        DeviceError: no platform of the flag `platforms` can be used.
+
+    Example:
+        >>> import numlift as nl
+        >>> nl.default_backend() == nl.devices()[0].platform
+        True
+    """
     return backend().platform
 
 
@@ -272,8 +284,16 @@ def devices(backend: str | None = None) -> list[Device]:
     Args:
         backend: name of the platform; None for the default one.
 
+    Returns:
+        A new list, in the order of the devices' `id`.
+
     Raises:
         DeviceError: the platform is not available.
+
+    Example:
+        >>> import numlift as nl
+        >>> nl.devices("cpu")[0].platform
+        'cpu'
     """
     return list(_backend(backend).devices)
 
@@ -281,8 +301,20 @@ def devices(backend: str | None = None) -> list[Device]:
 def local_devices(process_index: int | None = None, backend: str | None = None) -> list[Device]:
     """The devices of one process (of this one by default).
 
+    Args:
+        process_index: which process; None for this one.
+        backend: name of the platform; None for the default one.
+
+    Returns:
+        A new list: the devices that this process can put data on.
+
     Raises:
         DeviceError: the platform is not available, or no process has that index.
+
+    Example:
+        >>> import numlift as nl
+        >>> {d.process_index for d in nl.local_devices()} == {nl.process_index()}
+        True
     """
     chosen = _backend(backend)
     if process_index is None or process_index == chosen.process_index:
@@ -298,27 +330,103 @@ def local_devices(process_index: int | None = None, backend: str | None = None) 
 
 
 def device_count(backend: str | None = None) -> int:
-    """Number of devices of a platform over all processes."""
+    """Number of devices of a platform over all processes.
+
+    Args:
+        backend: name of the platform; None for the default one.
+
+    Returns:
+        ``len(devices(backend))``, at least 1.
+
+    Raises:
+        DeviceError: the platform is not available.
+
+    Example:
+        >>> import numlift as nl
+        >>> nl.device_count() >= nl.local_device_count() >= 1
+        True
+    """
     return len(_backend(backend).devices)
 
 
 def local_device_count(backend: str | None = None) -> int:
-    """Number of devices of a platform in this process."""
+    """Number of devices of a platform in this process.
+
+    Args:
+        backend: name of the platform; None for the default one.
+
+    Returns:
+        ``len(local_devices(backend=backend))``, at least 1. On CPU it is the flag
+        `num_cpu_devices`.
+
+    Raises:
+        DeviceError: the platform is not available.
+
+    Example:
+        >>> import numlift as nl
+        >>> nl.local_device_count() == len(nl.local_devices())
+        True
+    """
     return len(_backend(backend).local_devices)
 
 
 def process_index(backend: str | None = None) -> int:
-    """Position of this process in its group; 0 alone."""
+    """Position of this process in its group; 0 alone.
+
+    Args:
+        backend: name of the platform; None for the default one.
+
+    Returns:
+        An int from 0 to ``process_count() - 1``.
+
+    Raises:
+        DeviceError: the platform is not available.
+
+    Example:
+        >>> import numlift as nl
+        >>> nl.process_index() in nl.process_indices()
+        True
+    """
     return _backend(backend).process_index
 
 
 def process_indices(backend: str | None = None) -> list[int]:
-    """Positions of all processes of the group."""
+    """Positions of all processes of the group.
+
+    Args:
+        backend: name of the platform; None for the default one.
+
+    Returns:
+        The `process_index` of each process that has devices, in ascending order.
+
+    Raises:
+        DeviceError: the platform is not available.
+
+    Example:
+        >>> import numlift as nl
+        >>> len(nl.process_indices()) == nl.process_count()
+        True
+    """
     return sorted({d.process_index for d in _backend(backend).devices})
 
 
 def process_count(backend: str | None = None) -> int:
-    """Number of processes of the group; 1 alone."""
+    """Number of processes of the group; 1 alone.
+
+    Args:
+        backend: name of the platform; None for the default one.
+
+    Returns:
+        An int, at least 1.
+
+    Raises:
+        DeviceError: the platform is not available.
+
+    Example:
+        >>> import numlift as nl
+        >>> batch = 64
+        >>> mine = batch // nl.process_count()  # rows of this process
+    """
     return _backend(backend).process_count
 
 
