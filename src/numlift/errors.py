@@ -9,7 +9,7 @@ from __future__ import annotations
 import linecache
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import CodeType, FrameType
 from typing import Any
 
@@ -56,6 +56,7 @@ __all__ = [
     "ZeroStepError",
     "explain",
     "locate",
+    "name_calls",
     "reason",
 ]
 
@@ -230,7 +231,8 @@ def explain(
     Call it only after a check has failed: it builds strings and looks at the stack.
 
     Args:
-        function: public name of the function that was called, such as ``"reshape"``.
+        function: public name of the function that broke the rule, such as ``"reshape"``. If the
+            user called another one of `name_calls`, which used it, that one is named.
         rule: the rule that broke, with axes and sizes.
         operands: name of an operand to its type or value; texts are printed as they are, of
             everything else the `repr`.
@@ -250,7 +252,7 @@ def explain(
     """
     if line is None:
         line = locate()
-    parts = [f"{function}: {rule}"]
+    parts = [f"{_called() or function}: {rule}"]
     if operands:
         parts += [f"  {name}: {_short(value)}" for name, value in operands.items()]
     if line is not None:
@@ -305,6 +307,45 @@ def locate() -> str | None:
     """``file:line: source`` of the user's call that is running, or None if there is none."""
     frame = user_frame(sys._getframe(1))
     return None if frame is None else source_line(frame.f_code.co_filename, frame.f_lineno)
+
+
+_named: dict[str, frozenset[str]] = {}
+"""Folders of public functions, and the names of these functions."""
+_WRAPPERS = frozenset(("call", "through"))
+"""Names of the code of decorators that keep what they decorate as `function`."""
+
+
+def name_calls(folder: str, names: Iterable[str]) -> None:
+    """Let errors name these public functions of the files in `folder` if the user calls them.
+
+    A function that is written with others then needs no care: `vecdot` moves axes, and an axis
+    that is out of range is an error of `vecdot`, not of `moveaxis`.
+    """
+    _named[folder + os.sep] = frozenset(names)
+
+
+def _called() -> str | None:
+    """The function of `name_calls` that the user's code called, if it did."""
+    frame: FrameType | None = sys._getframe(2)
+    entry = None
+    while frame is not None and is_internal(frame.f_code):
+        entry, frame = frame, frame.f_back
+    if entry is None or frame is None:
+        return None
+    code, name = entry.f_code, entry.f_code.co_qualname
+    if name.startswith("ufunc."):
+        method = name.removeprefix("ufunc.")
+        name = str(entry.f_locals["self"].__name__)
+        if not method.startswith("_"):
+            return f"{name}.{method}"
+    elif code.co_name in _WRAPPERS:
+        function = entry.f_locals.get("function")
+        code = getattr(function, "__code__", code)
+        name = getattr(function, "__name__", name)
+    for folder, names in _named.items():
+        if name in names and code.co_filename.startswith(folder):
+            return name
+    return None
 
 
 def user_depth() -> int:

@@ -4,6 +4,7 @@
 # fmt: off
 from __future__ import annotations
 
+from .. import errors as _errors
 from . import (
     arithmetic,
     choosing,
@@ -289,3 +290,7 @@ __all__ += conversions.__all__
 __all__ += dtype_names.__all__
 __all__ += iteration.__all__
 __all__ += text.__all__
+
+_errors.name_calls(
+    __path__[0], (*__all__, *linalg.__all__, *fft.__all__, *emath.__all__)
+)

@@ -33,7 +33,7 @@ def guard(direction: str, what: Any, explicit: bool = False) -> None:
     raise DeviceError(
         explain(
             "transfer_guard",
-            f"{kind} transfer {words} is disallowed here",
+            f"transfer_guard disallows an {kind} transfer {words} here",
             {"value": what},
             try_="device_put or device_get where the copy is meant, "
             f'or transfer_guard_{direction}("allow")',
