@@ -339,7 +339,7 @@ def leaky_relu(x: Any, negative_slope: Any = 0.01) -> Any:
         negative_slope: number or array.
 
     Returns:
-        Array of the broadcast shape and the floating dtype of `x`. Derivative at 0: 1.
+        Array of the broadcast shape and the promoted floating dtype. Derivative at 0: 1.
 
     Example:
         >>> from numlift import nn

@@ -96,6 +96,7 @@ def dot_product_attention(
 
     Raises:
         ShapeError, DTypeError: operands do not fit together.
+        ValueArgumentError: another `implementation` than None or "xla".
 
     Example:
         >>> x = np.ones((2, 5, 4, 8))

@@ -143,6 +143,9 @@ def scaled_dot_general(
     Returns:
         The product, summed in float32.
 
+    Raises:
+        ValueArgumentError: only one config.
+
     Derivative: that of the product of the rounded operands; rounding counts as the identity.
 
     Example:

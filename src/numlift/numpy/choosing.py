@@ -41,6 +41,7 @@ def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Any:
 
     Raises:
         ValueArgumentError: a number is out of range, or an unknown mode.
+        DTypeError: `a` holds no integers.
 
     Example:
         >>> import numlift.numpy as np

@@ -44,7 +44,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
         Array, shorter by `n` along the axis.
 
     Raises:
-        ValueArgumentError: `n` is negative, or rank 0.
+        ValueArgumentError: `n` is negative.  ShapeError: rank 0.  AxisError: no such axis.
 
     Example:
         >>> import numlift.numpy as np
@@ -146,6 +146,8 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int | None = N
 
     Raises:
         ShapeError: fewer than ``edge_order + 1`` samples, or coordinates of another length.
+        ValueArgumentError: `edge_order` is not 1 or 2.  ArgumentError: another number of spacings
+        than of axes.
 
     Example:
         >>> import numlift.numpy as np

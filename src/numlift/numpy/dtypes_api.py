@@ -149,7 +149,8 @@ def size(a: Any, axis: Any = None) -> int:
         An int: the product of the sizes of the axes.
 
     Raises:
-        AxisError: no such axis.  ArgumentError: ragged lists, or not made of numbers.
+        AxisError: no such axis.  ValueArgumentError: ragged lists.
+        ArgumentError: not made of numbers.
 
     Example:
         >>> import numlift.numpy as np

@@ -140,6 +140,9 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     Returns:
         Floats, one more than there are bins.
 
+    Raises:
+        ValueArgumentError: an unknown rule.
+
     Example:
         >>> import numlift.numpy as np
         >>> print(np.histogram_bin_edges(np.asarray([0.0, 4.0]), bins=2))
@@ -316,6 +319,9 @@ def histogram2d(
 
     Returns:
         (histogram, edges of x, edges of y).
+
+    Raises:
+        ShapeError: `x` and `y` differ in size.
 
     Example:
         >>> import numlift.numpy as np

@@ -89,6 +89,7 @@ def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple
 
     Raises:
         ConcretizationTypeError: traced, and no size.  ShapeError: rank 0.
+        ValueArgumentError: another number of indices in `fill_value` than of axes.
 
     Example:
         >>> import numlift.numpy as np

@@ -29,6 +29,10 @@ def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = Tr
     Returns:
         Array like `a`. Derivatives flow to the elements kept and to the values written.
 
+    Raises:
+        ImmutableArrayError: `inplace` is True.  ValueArgumentError: unknown mode.
+        IndexingError: an index that Python knows is out of bounds.
+
     Example:
         >>> import numlift.numpy as np
         >>> print(np.put(np.zeros((2, 2)), np.asarray([0, 3]), 5.0, inplace=False))

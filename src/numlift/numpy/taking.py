@@ -73,6 +73,7 @@ def take(
         DTypeError: the indices are no integers.
         IndexingError: the axis has size 0 and there are indices, or one that Python knows is out
             of bounds.
+        ValueArgumentError: unknown mode, or "raise" and indices that Python does not know.
 
     Derivative: linear in ``a``; filled elements have none.
 
@@ -479,6 +480,7 @@ def ravel_multi_index(
         ValueArgumentError: out of bounds in mode "raise"; unknown mode or order.
         ConcretizationTypeError: traced indices in mode "raise".
         DTypeError: the indices are no integers.
+        ShapeError: another number of arrays than of sizes.
 
     Example:
         >>> import numlift.numpy as np

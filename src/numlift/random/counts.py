@@ -254,6 +254,9 @@ def multinomial(
     Returns:
         Whole numbers of a floating dtype; they sum to n along the last axis.
 
+    Raises:
+        ShapeError: `p` has no axis, or `shape` does not end in its size.
+
     Example:
         >>> from numlift import random
         >>> float(multinomial(random.key(0), 10, [0.2, 0.8]).sum())

@@ -259,7 +259,8 @@ def permutation(
         Array of the shape and dtype of `x`, or int32 (x64: int64) of shape (n,).
 
     Raises:
-        AxisError: axis out of range.
+        AxisError: axis out of range.  ShapeError: a negative int.
+        DTypeError: a scalar that is no integer.
 
     Differences from NumPy: `independent`.
 

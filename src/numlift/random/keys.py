@@ -37,6 +37,9 @@ def key_dtype(impl_spec: Any = None) -> KeyDType:
     Returns:
         A `KeyDType`, which arrays of such keys have as their dtype.
 
+    Raises:
+        ValueArgumentError: no such generator.
+
     Example:
         >>> key_dtype("rbg")
         key<rbg>
@@ -220,6 +223,9 @@ def split(key: Any, num: Any = 2) -> Any:
 
     Returns:
         Keys of shape ``(num,)``, or of shape ``num``.
+
+    Raises:
+        ShapeError: `num` is negative.
 
     Example:
         >>> from numlift.random import key

@@ -56,7 +56,7 @@ def fftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: Any = None) -> A
         Array (n,), in cycles per unit of `d`. Differentiable in `d`.
 
     Raises:
-        ZeroDivisionError: `n` is 0.  ValueArgumentError: it is negative or no integer.
+        ZeroStepError: `n` is 0.  ValueArgumentError: it is negative or no integer.
 
     Differences from JAX: `n` must be positive.
 
@@ -82,7 +82,7 @@ def rfftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: Any = None) -> 
         Array ``(n // 2 + 1,)``, in cycles per unit of `d`. Differentiable in `d`.
 
     Raises:
-        ZeroDivisionError: `n` is 0.  ValueArgumentError: it is negative or no integer.
+        ZeroStepError: `n` is 0.  ValueArgumentError: it is negative or no integer.
 
     Differences from JAX: `n` must be positive.
 
