@@ -40,8 +40,8 @@ def parse() -> argparse.Namespace:
 
 def chosen(pattern: str | None) -> list[Case]:
     """The cases whose name contains or matches the pattern."""
-    for module in ("benchmarks.startup", "benchmarks.cases", "benchmarks.functions"):
-        importlib.import_module(module)
+    for module in ("startup", "cases", "functions", "numpy_cases"):
+        importlib.import_module(f"benchmarks.{module}")
     return [
         case
         for name, case in CASES.items()

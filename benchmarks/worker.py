@@ -75,7 +75,7 @@ def main() -> None:
         start(sys.argv[1], sys.argv[3])
         return
     # Only here: they import NumPy, and start-up cases count that.
-    for module in ("benchmarks.cases", "benchmarks.functions"):
+    for module in ("benchmarks.cases", "benchmarks.functions", "benchmarks.numpy_cases"):
         importlib.import_module(module)
     lib = load(sys.argv[1])
     print(json.dumps({"version": getattr(lib.top, "__version__", "unknown")}), flush=True)

@@ -8,7 +8,12 @@ import pytest
 
 from benchmarks.registry import CASES, load
 
-for module in ("benchmarks.cases", "benchmarks.functions", "benchmarks.startup"):
+for module in (
+    "benchmarks.cases",
+    "benchmarks.functions",
+    "benchmarks.numpy_cases",
+    "benchmarks.startup",
+):
     importlib.import_module(module)
 
 # The large ones do the same work as their small neighbours.
