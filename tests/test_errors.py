@@ -43,6 +43,7 @@ BASES = {
     "VmapError": ValueError,
     "IntegerOverflowError": OverflowError,
     "ZeroStepError": ZeroDivisionError,
+    "ZeroSumError": ZeroDivisionError,
     "GraphVerifyError": AssertionError,
     "InternalError": RuntimeError,
 }

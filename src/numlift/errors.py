@@ -54,6 +54,7 @@ __all__ = [
     "ValueArgumentError",
     "VmapError",
     "ZeroStepError",
+    "ZeroSumError",
     "explain",
     "locate",
     "name_calls",
@@ -113,6 +114,10 @@ class IntegerOverflowError(NumliftError, OverflowError):
 
 class IndexingError(NumliftError, IndexError):
     """An index is malformed, has too many entries, or is statically out of range."""
+
+
+class ZeroSumError(NumliftError, ZeroDivisionError):
+    """Weights add up to 0, so that nothing can be divided by their sum."""
 
 
 class ZeroStepError(NumliftError, ZeroDivisionError):

@@ -18,6 +18,7 @@ from ..runtime import xla
 from ..runtime.array import Array
 from ..runtime.transfer import as_array, constant, learn_quick_array, quick_array, quick_operands
 from ..tree import raw_flatten
+from .bad_calls import explained
 from .dispatch import Entry, HostEntry, arrays_of
 from .door import door
 from .eager import concrete
@@ -113,12 +114,18 @@ def library(
         entries: dict[Any, Entry] = {}
         quick: dict[Any, Entry] = {}  # calls with arrays only, by position: (flags, placements)
         slow = _Slow(function, arrays, entries, quick, in_place, host)
-        call_slowly = door(slow.__call__)
+        call_slowly = door(slow.explained)
 
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
             if _current() is not EVAL:
-                return function(*args, **kwargs)
+                try:
+                    return function(*args, **kwargs)
+                except (TypeError, ValueError, LookupError, ArithmeticError, AttributeError) as e:
+                    found = explained(function, e, args, kwargs)
+                    if found is e:
+                        raise
+                    raise found from e
             if quick and not kwargs and len(args) <= arrays:
                 buffers: list[Any] = []
                 try:
@@ -201,6 +208,16 @@ class _Slow:
         self.quick, self.host = quick, host
         self.in_place = {0: 0} if in_place else {}
 
+    def explained(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The call, with errors of Python in our form."""
+        try:
+            return self(args, kwargs)
+        except Exception as error:
+            found = explained(self.function, error, args, kwargs)
+            if found is error:
+                raise
+            raise found from error
+
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         known = self._known(args, kwargs)
         if known is not None:
@@ -208,7 +225,10 @@ class _Slow:
         state = _state()
         if state.disable_jit:
             return self.function(*args, **kwargs)
-        dynamic = [_prepared(x) for x in args[: self.arrays]]
+        try:
+            dynamic = [_prepared(x) for x in args[: self.arrays]]
+        except ValueError:  # ragged lists: the function itself says so
+            return self.function(*args, **kwargs)
         options, extra = _frozen_options(args[self.arrays :], kwargs)
         leaves, tree = raw_flatten((dynamic, extra))
         if int in map(type, leaves):

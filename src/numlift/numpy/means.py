@@ -6,12 +6,13 @@ from typing import Any
 
 from .. import errors
 from ..api.library import library
-from ..core.tracing import apply, type_of
+from ..core.tracing import Value, apply, type_of
 from ..ops.elementwise import abs_, sqrt, square
 from ..ops.elementwise_binary import div, max_
 from ..structural.arith import mul, sub
 from ..structural.dim_value import size_as
 from .elementwise import no_out
+from .host_values import need_weight
 from .reducing import (
     as_dtype,
     asked_dtype,
@@ -24,7 +25,7 @@ from .reducing import (
     total,
     wide_float,
 )
-from .util import as_value, broadcast_to_shape, expand, promote, to_inexact
+from .util import as_value, broadcast_to_shape, check_axes, expand, promote, to_inexact
 
 
 def count_of(function: str, x: Any, where: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
@@ -238,14 +239,19 @@ def average(
     Raises:
         ShapeError: the weights fit neither `a` nor `axis`.
         ArgumentError: the weights have another shape than `a`, and there is no `axis`.
+        ZeroSumError: weights that are a list or NumPy array add up to zero.
 
-    Differences from NumPy: weights that add up to zero give NaN or infinity, not an error.
+    Differences from NumPy: weights on a device and traced ones that add up to zero give NaN or
+    infinity: to look at them would wait for the device.
 
     Example:
         >>> import numlift.numpy as np
         >>> print(np.average(np.asarray([1.0, 4.0]), weights=np.asarray([2.0, 1.0])))
         2.0
     """
+    if weights is not None and not isinstance(weights, Value):
+        t = type_of(as_value(a, "average"))
+        need_weight("average", t.shape, weights, check_axes("average", axis, t.ndim))
     return _average(a, weights, axis, returned, keepdims)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..api.library import library
-from ..core.tracing import apply, type_of
+from ..core.tracing import Value, apply, type_of
 from ..ops import reductions as ops
 from ..ops.compare import le
 from ..ops.elementwise import sqrt
@@ -16,6 +16,7 @@ from ..structural.arith import select
 from ..structural.shape import ReduceSum
 from .cumulative import accumulated
 from .elementwise import no_out
+from .host_values import need_numbers
 from .means import mean_over, one_of_ddof, variance
 from .reducing import (
     as_dtype,
@@ -238,7 +239,6 @@ def _nan_index(
     return apply(select, none, place, type_of(place).dtype.type(-1))
 
 
-@library(1)
 def nanargmax(a: Any, axis: Any = None, out: None = None, keepdims: bool | None = None) -> Any:
     """Index of the first greatest element that is not NaN; -1 if all are.
 
@@ -253,8 +253,10 @@ def nanargmax(a: Any, axis: Any = None, out: None = None, keepdims: bool | None 
 
     Raises:
         ShapeError: nothing to search.  ArgumentError: axis is no int.  AxisError: out of range.
+        ValueArgumentError: all values of a list or NumPy array are NaN along the axis.
 
-    Differences from NumPy: -1 where all are NaN, as in JAX; NumPy raises an error.
+    Differences from NumPy: -1 where all values of an array on a device or of a traced one are NaN,
+    as in JAX: to look at them would wait for the device.
 
     Example:
         >>> import numlift.numpy as np
@@ -262,10 +264,16 @@ def nanargmax(a: Any, axis: Any = None, out: None = None, keepdims: bool | None 
         >>> print(np.nanargmax(x, axis=1))
         [ 2 -1]
     """
-    return _nan_index("nanargmax", ops.ArgMax, ops.lowest, a, axis, out, keepdims)
+    if not isinstance(a, Value):
+        need_numbers("nanargmax", a, axis)
+    return _nanargmax(a, axis, out, keepdims)
 
 
 @library(1)
+def _nanargmax(a: Any, axis: Any, out: None, keepdims: bool | None) -> Any:
+    return _nan_index("nanargmax", ops.ArgMax, ops.lowest, a, axis, out, keepdims)
+
+
 def nanargmin(a: Any, axis: Any = None, out: None = None, keepdims: bool | None = None) -> Any:
     """Index of the first least element that is not NaN; -1 if all are.
 
@@ -280,8 +288,10 @@ def nanargmin(a: Any, axis: Any = None, out: None = None, keepdims: bool | None 
 
     Raises:
         ShapeError: nothing to search.  ArgumentError: axis is no int.  AxisError: out of range.
+        ValueArgumentError: all values of a list or NumPy array are NaN along the axis.
 
-    Differences from NumPy: -1 where all are NaN, as in JAX; NumPy raises an error.
+    Differences from NumPy: -1 where all values of an array on a device or of a traced one are NaN,
+    as in JAX: to look at them would wait for the device.
 
     Example:
         >>> import numlift.numpy as np
@@ -289,6 +299,13 @@ def nanargmin(a: Any, axis: Any = None, out: None = None, keepdims: bool | None 
         >>> print(np.nanargmin(x, axis=1))
         [ 1 -1]
     """
+    if not isinstance(a, Value):
+        need_numbers("nanargmin", a, axis)
+    return _nanargmin(a, axis, out, keepdims)
+
+
+@library(1)
+def _nanargmin(a: Any, axis: Any, out: None, keepdims: bool | None) -> Any:
     return _nan_index("nanargmin", ops.ArgMin, ops.highest, a, axis, out, keepdims)
 
 

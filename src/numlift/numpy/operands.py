@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -114,8 +115,21 @@ def comparable(x: Any, y: Any, function: str) -> Any:
     return pair(x, y, function)
 
 
+def within(x: Any, other: Any) -> Any:
+    """`x`, or an infinity for a Python int beyond all numbers of the integer dtype of `other`.
+
+    For functions that compare elements but give none back.
+    """
+    if type(x) is int and _is_beyond(x, other):
+        return math.inf if x > 0 else -math.inf
+    return x
+
+
 def _is_beyond(number: int, x: Any) -> bool:
-    return isinstance(x, Value) and x.type.kind in "iu" and not fits(number, x.type.dtype)
+    if not isinstance(x, (Value, np.ndarray, np.generic)):
+        return False
+    t = type_of(x)
+    return t.kind in "iu" and not fits(number, t.dtype)
 
 
 def _zeros_and_sign(x: Any, number: int) -> tuple[Any, Any]:

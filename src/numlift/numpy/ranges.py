@@ -23,6 +23,7 @@ from ..structural.dim_value import size_as
 from ..structural.families import move_batch
 from .creation import placed, unused
 from .host_made import host_made
+from .host_values import need_no_zero
 from .util import (
     as_value,
     broadcast_operands,
@@ -95,7 +96,7 @@ def arange(
 
     Raises:
         ConcretizationTypeError: an argument is traced, so that the length is not known.
-        ZeroDivisionError: `step` is 0.  ValueArgumentError: an argument is an array with axes or
+        ZeroStepError: `step` is 0.  ValueArgumentError: an argument is an array with axes or
         complex, or the length is not finite.  DTypeError: `dtype` is bool.
 
     Example:
@@ -408,10 +409,11 @@ def geomspace(
         or have different signs. Differentiable in both ends.
 
     Raises:
-        ArgumentError: `num` is no known int.  ValueArgumentError: it is negative.  ShapeError: the
-        ends do not broadcast.
+        ArgumentError: `num` is no known int.  ValueArgumentError: it is negative; an end that is a
+        number, a list or a NumPy array is 0.  ShapeError: the ends do not broadcast.
 
-    Differences from NumPy: an end that is 0 does not raise.
+    Differences from NumPy: a 0 in an array on a device or a traced one gives nan: to look at it
+    would wait for the device.
 
     Example:
         >>> import numlift.numpy as np
@@ -419,6 +421,7 @@ def geomspace(
         Array([-1., -2., -4., -8.], dtype=float32)
     """
     n = _count(num, "geomspace")
+    need_no_zero("geomspace", start=start, stop=stop)
     wanted = None if dtype is None else user_dtype(dtype, "geomspace", False)
     return _geomspace(start, stop, n, bool(endpoint), wanted, axis)
 

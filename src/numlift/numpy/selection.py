@@ -48,7 +48,9 @@ def where(
         at 0) gives nan. Choose the argument first: ``log(where(x > 0, x, 1))``.
 
     Raises:
-        ArgumentError: only one of x and y is given.
+        ValueArgumentError: only one of x and y is given.  ArgumentError: `size` or
+        `fill_value` beside them.
+        ShapeError: the shapes do not broadcast.
 
     Example:
         >>> import numlift.numpy as np
@@ -90,7 +92,7 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
     """The element of the first choice whose condition holds, else `default`.
 
     Args:
-        condlist: sequence of arrays of bools, or of numbers that count as true unless 0.
+        condlist: sequence of arrays of bools.
         choicelist: sequence of as many arrays or numbers. All are computed, whatever is chosen.
         default: array or number.
 
@@ -100,7 +102,7 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
 
     Raises:
         ValueArgumentError: different numbers of conditions and choices, or none.
-        ShapeError: shapes do not broadcast.
+        DTypeError: a condition is not made of bools.  ShapeError: shapes do not broadcast.
 
     Example:
         >>> import numlift.numpy as np
@@ -123,13 +125,27 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
 @library(3)
 def _select(conditions: tuple[Any, ...], choices: tuple[Any, ...], default: Any) -> Any:
     values = promote(*[as_value(x, "select", "choicelist") for x in (*choices, default)])
-    masks = [truth(c, "select", "condlist") for c in conditions]
+    masks = [_need_bools(c, i) for i, c in enumerate(conditions)]
     masks_and_values = broadcast_operands("select", *masks, *values)
     masks, values = masks_and_values[: len(masks)], masks_and_values[len(masks) :]
     result = values[-1]
     for mask, value in zip(reversed(masks), reversed(values[:-1]), strict=True):
         result = apply(arith.select, mask, result, value)
     return result
+
+
+def _need_bools(condition: Any, i: int) -> Any:
+    mask = as_value(condition, "select", "condlist")
+    if type_of(mask).kind != "b":
+        raise errors.DTypeError(
+            errors.explain(
+                "select",
+                f"condition {i} must hold bools, not {type_of(mask).dtype}",
+                {f"condlist[{i}]": type_of(mask)},
+                try_=f"condlist[{i}] != 0",
+            )
+        )
+    return mask
 
 
 def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Any:

@@ -28,6 +28,7 @@ from ..structural.shape import reshape
 from .binary_search import FEW, any_equal, insertion_points
 from .host_sorting import different
 from .nonzero import first_true, known, static_size
+from .operands import within
 from .pieces import moved, part, take
 from .reducing import as_dtype, constant, flat, int_dtype, is_nan
 from .sorting import check_method
@@ -552,9 +553,8 @@ def isin(
 
 @library(2)
 def _isin(element: Any, test_elements: Any, invert: bool) -> Any:
-    x, y = promote(
-        as_value(element, "isin", "element"), as_value(test_elements, "isin", "test_elements")
-    )
+    x, y = as_value(element, "isin", "element"), as_value(test_elements, "isin", "test_elements")
+    x, y = promote(within(x, y), within(y, x))
     found = _is_in(x, flat(y))
     return apply(not_, found) if invert else found
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import errors
 from ..api.library import library
-from ..core.tracing import apply, type_of
+from ..core.tracing import Value, apply, type_of
 from ..lax.arguments import static_int
 from ..ops.compare import le
 from ..ops.elementwise_binary import not_
@@ -19,6 +19,8 @@ from ..structural.arith import convert, select, sub
 from ..structural.shape import reshape
 from . import host_kernels
 from .binary_search import insertion_points
+from .host_values import need_monotonic
+from .operands import within
 from .pieces import take
 from .reducing import asked_dtype, flat, int_dtype
 from .util import as_value, check_axis, promote
@@ -340,7 +342,8 @@ def searchsorted(
 
 @library(3)
 def _searchsorted(a: Any, v: Any, sorter: Any, side: str) -> Any:
-    x, y = promote(as_value(a, "searchsorted"), as_value(v, "searchsorted", "v"))
+    x = as_value(a, "searchsorted")
+    x, y = promote(x, within(as_value(v, "searchsorted", "v"), x))
     if type_of(x).ndim != 1:
         raise errors.ShapeError(
             errors.explain("searchsorted", "a must have one axis", {"a": type_of(x)})
@@ -366,9 +369,11 @@ def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = Non
         ``len(bins)``.
 
     Raises:
-        ShapeError: bins is no vector.  ValueArgumentError: unknown method.
+        ShapeError: bins is no vector.  DTypeError: complex values.
+        ValueArgumentError: unknown method; bins out of order, if they are a list or NumPy array.
 
-    Differences from NumPy: edges out of order are not found, and give some index.
+    Differences from NumPy: edges out of order in arrays on devices and in traced ones are not
+    found, and give some index: to look at them would wait for the device.
 
     Example:
         >>> import numlift.numpy as np
@@ -377,13 +382,23 @@ def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = Non
     """
     if method is not None:
         check_method("digitize", method)
+    if not isinstance(bins, Value):
+        need_monotonic("digitize", bins)
     return _digitize(x, bins, bool(right))
 
 
 @library(2)
 def _digitize(x: Any, bins: Any, right: bool) -> Any:
-    values, edges = promote(as_value(x, "digitize", "x"), as_value(bins, "digitize", "bins"))
+    edges = as_value(bins, "digitize", "bins")
+    values, edges = promote(within(as_value(x, "digitize", "x"), edges), edges)
     t = type_of(edges)
+    if t.kind == "c":
+        raise errors.DTypeError(
+            errors.explain(
+                "digitize", "complex numbers have no order",
+                {"x": type_of(x), "bins": type_of(bins)}, try_="np.digitize(x.real, bins)",
+            )
+        )  # fmt: skip
     if t.ndim != 1:
         raise errors.ShapeError(errors.explain("digitize", "bins must have one axis", {"bins": t}))
     n = t.shape[0]

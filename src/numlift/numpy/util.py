@@ -53,8 +53,13 @@ def stack_nested(x: Sequence[Any], function: str, argument: str) -> Any:
         try:
             found = np.asarray(x)
         except ValueError as error:
-            raise errors.ArgumentError(
-                errors.explain(function, f"{argument}: {error}", {argument: repr(x)[:80]})
+            raise errors.ValueArgumentError(
+                errors.explain(
+                    function,
+                    f"{argument}: {error}",
+                    {argument: repr(x)[:80]},
+                    try_="rows of one length, such as padded ones",
+                )
             ) from None
         if found.dtype.kind in "OUSmM":
             raise _no_array(x, function, argument)
@@ -123,7 +128,7 @@ def cast(x: Any, t: ArrayType, dtype: Any, weak: bool = False) -> Any:
         if weak and t.dtype == dtype:
             return x
         if type(x) is int:
-            check_integer("promotion", x, dtype)
+            check_integer("asarray", x, dtype)
         return np.asarray(x).astype(dtype)[()] if not weak else convert(x, dtype, weak)
     if t.dtype == dtype and t.weak_type == weak:
         return x
