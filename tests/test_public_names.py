@@ -59,6 +59,10 @@ def test_bits() -> None:
     bits = {"int4": 4, "bool": 8, "bfloat16": 16, "complex64": 64, "uint8": 8, "float4_e2m1fn": 4}
     assert {n: nl.dtypes.itemsize_bits(n) for n in bits} == bits
     assert nl.dtypes.itemsize_bits(nl.random.key(0).dtype) == 64
+    assert nl.dtypes.itemsize_bits("float64") == 64
+    for name in ("O", "S3", "datetime64[s]"):
+        with pytest.raises(errors.DTypeError, match="not a dtype of arrays"):
+            nl.dtypes.itemsize_bits(name)
 
 
 def test_one_level() -> None:

@@ -19,6 +19,16 @@ def sequential_vmap(f: Callable[..., Any]) -> custom_vmap:
 
     It saves memory, and runs what has no batching rule.
 
+    Args:
+        f: function of pytrees of arrays, by position.
+
+    Returns:
+        A function with the values of `f`. Arguments that `vmap` does not batch are the same in each
+        step of the loop.
+
+    Raises:
+        ArgumentError: `f` is not callable.
+
     Example:
         >>> import numlift as nl
         >>> from numlift.custom_batching import sequential_vmap

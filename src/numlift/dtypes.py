@@ -35,6 +35,13 @@ from .errors import TypePromotionError
 def itemsize_bits(dtype: Any) -> int:
     """Bits of one element: 4 for int4, 32 for float32; bool takes 8.
 
+    Args:
+        dtype: anything that names a dtype; 64-bit dtypes keep their size, whatever `enable_x64`
+            says.
+
+    Returns:
+        An int. For random keys it is the bits of their words: 64 for threefry.
+
     Raises:
         DTypeError: not a dtype of arrays.
 
@@ -45,6 +52,7 @@ def itemsize_bits(dtype: Any) -> int:
     found = as_dtype(dtype)
     if isinstance(found, KeyDType):
         return 8 * found.itemsize
+    canonicalize_dtype(found)  # refuses what is no dtype of arrays
     if issubdtype(found, np.integer):
         return int(iinfo(found).bits)
     return int(finfo(found).bits) if issubdtype(found, np.floating) else 8 * int(found.itemsize)

@@ -37,6 +37,14 @@ def callback(
         partitioned: in a program over several devices, every device calls it with its own parts
             of the arrays, instead of one device with whole ones.
 
+    Returns:
+        None; without `callback`, a decorator, whose result calls the decorated function in this
+        way.
+
+    Raises:
+        ArgumentError: `callback` is no function.
+        ValueArgumentError: both `ordered` and `partitioned`.
+
     Example:
         >>> import numlift as nl
         >>> f = nl.jit(lambda x: nl.debug.callback(lambda y: print("got", y), x + 1))
@@ -181,6 +189,14 @@ def print_values(
         ordered: prints appear in the order of the program.
         partitioned: every device prints its own parts.
         skip_format_check: allow arguments that the format does not use.
+
+    Returns:
+        None; without `fmt`, a function like this one with these options.
+
+    Raises:
+        ArgumentError: `fmt` is no text.
+        ValueArgumentError: a field of the format has no argument (the error is an IndexError too),
+            an argument has no field, or both `ordered` and `partitioned`.
 
     Example:
         >>> import numlift as nl

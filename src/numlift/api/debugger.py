@@ -79,6 +79,26 @@ def breakpoint(
         ordered: stops happen in the order of the program.
         token: not used; accepted for programs written for JAX.
         **kwargs: ``stdin`` and ``stdout``: text streams to use instead of those of the process.
+
+    Returns:
+        None, when the user types ``continue``.
+
+    Raises:
+        ValueArgumentError: another backend.
+        ArgumentError: another option.
+
+    Example:
+        >>> import io
+        >>> import numlift as nl
+        >>> @nl.jit
+        ... def f(x):
+        ...     y = x * 2
+        ...     nl.debug.breakpoint(stdin=io.StringIO("p y\\ncontinue\\n"), stdout=out)
+        ...     return y
+        >>> out = io.StringIO()
+        >>> y = f(1.5)
+        >>> "array(3.," in out.getvalue()
+        True
     """
     if backend not in (None, "cli"):
         raise errors.ValueArgumentError(

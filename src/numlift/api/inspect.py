@@ -53,6 +53,13 @@ def make_jaxpr(
         axis_env: (name, size) of named axes that collectives inside may use.
         return_shape: also return the `ShapeDtypeStruct`s of the result.
 
+    Returns:
+        A function of the arguments of `fun`, returning the `Graph`, or (graph, shapes) if
+        `return_shape`. Arguments may be `ShapeDtypeStruct`s: nothing is computed.
+
+    Raises:
+        ArgumentError: `fun` is not callable.
+
     Example:
         >>> import numlift as nl
         >>> print(nl.make_jaxpr(lambda x: x * 2.0)(1.0))

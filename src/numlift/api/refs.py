@@ -129,6 +129,9 @@ def free_ref(ref: Ref) -> None:
     Args:
         ref: a ref that was made in the same function.
 
+    Returns:
+        None. Any later use of the ref is a RefError.
+
     Raises:
         RefError: the ref is an argument, closed over, or has ended.
 

@@ -71,6 +71,13 @@ def named_call(fun: F | None = None, *, name: str | None = None) -> Any:
         fun: the function. Without it, a decorator is returned.
         name: name of the scope; by default that of the function.
 
+    Returns:
+        The wrapped function: same values and types, with the name in the text of programs and in
+        profiles. Without `fun`, a decorator.
+
+    Raises:
+        ArgumentError: `fun` is not callable.
+
     Example:
         >>> import numlift as nl
         >>> layer = nl.named_call(nl.numpy.sin, name="layer")

@@ -123,6 +123,17 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
         ShardingError: the spec names an Explicit axis of a mesh that has Auto axes, too.
 
     Differences from JAX: on a mesh with Explicit axes only it is `reshard` (JAX: an assertion).
+
+    Example:
+        >>> import numlift as nl
+        >>> mesh = nl.make_mesh((1,), ("x",), axis_types=(nl.sharding.AxisType.Auto,))
+        >>> rows = nl.NamedSharding(mesh, nl.P("x", None))
+        >>> @nl.jit
+        ... def f(x):
+        ...     y = nl.lax.with_sharding_constraint(x * 2, rows)  # whole rows on each device
+        ...     return y.sum(axis=1)
+        >>> print(f(nl.numpy.ones((2, 3))))
+        [6. 6.]
     """
     leaves, tree = tree_flatten(x)
     places = _spread(shardings, x)
@@ -143,6 +154,14 @@ def reshard(xs: Any, out_shardings: Any) -> Any:
     """Move arrays to another sharding on the same mesh (Explicit axes); see `typeof`.
 
     On a mesh with Auto axes only it is `with_sharding_constraint`.
+
+    Args:
+        xs: pytree of arrays.
+        out_shardings: a `NamedSharding`, a `PartitionSpec` (mesh of `set_mesh`), or a pytree prefix
+            of them.
+
+    Returns:
+        The same values, with types that show the new sharding. The gradient is resharded back.
 
     Raises:
         ShardingError: the spec names an Auto axis of a mesh that has Explicit axes, too.
@@ -169,7 +188,23 @@ def reshard(xs: Any, out_shardings: Any) -> Any:
 
 
 def typeof(x: Any) -> Any:
-    """The type of an array or number: shape, dtype, weak type, and sharding on Explicit axes."""
+    """The type of an array or number: shape, dtype, weak type, and sharding on Explicit axes.
+
+    Args:
+        x: array, also a traced one or one of random keys; or a number.
+
+    Returns:
+        An `ArrayType` with `shape`, `dtype`, `weak_type` and `sharding`; types are equal if all
+        these are. It prints as ``float32[3,4]``, and a weak type with ``~``.
+
+    Raises:
+        ArgumentError: anything else.
+
+    Example:
+        >>> import numlift as nl
+        >>> nl.typeof(nl.numpy.ones((3, 4))), nl.typeof(1), nl.typeof(nl.random.key(0))
+        (float32[3,4], ~int32[], key<fry>[])
+    """
     return type_of(x)
 
 

@@ -73,6 +73,12 @@ class CustomVJPPrimal:
 def custom_vjp_primal_tree_values(tree: Any) -> Any:
     """The tree with the value of each `CustomVJPPrimal`.
 
+    Args:
+        tree: what the forward rule of a `custom_vjp` with ``symbolic_zeros=True`` receives.
+
+    Returns:
+        A tree of the same structure; other leaves stay as they are.
+
     Example:
         >>> custom_vjp_primal_tree_values({"x": CustomVJPPrimal(2.0, True)})
         {'x': 2.0}

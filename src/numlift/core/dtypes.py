@@ -161,8 +161,15 @@ def canonicalize_dtype(dtype: Any, allow_extended: bool = False) -> Any:
         dtype: anything that names a dtype.
         allow_extended: accept random-key dtypes (and return them).
 
+    Returns:
+        A NumPy dtype: the same, or the one of half the width. A random-key dtype stays as it is.
+
     Raises:
         DTypeError: not a dtype of arrays (object, string, datetime, structured ...).
+
+    Example:
+        >>> canonicalize_dtype("int64"), canonicalize_dtype(bool)
+        (dtype('int32'), dtype('bool'))
     """
     dtype = as_dtype(dtype)
     if isinstance(dtype, KeyDType):
@@ -185,6 +192,17 @@ def user_dtype(dtype: Any, function: str, allow_extended: bool = True) -> Any:
     """Canonical dtype for a dtype that a user asked for; warns if 64 bits are truncated.
 
     Python's `int`, `float` and `complex` mean the default width and do not warn.
+
+    Args:
+        dtype: anything that names a dtype.
+        function: named in the warning.
+        allow_extended: accept random-key dtypes (and return them).
+
+    Returns:
+        The dtype, as from `canonicalize_dtype`.
+
+    Raises:
+        DTypeError: not a dtype of arrays.
     """
     asked = as_dtype(dtype)
     result = canonicalize_dtype(asked, allow_extended)
@@ -203,6 +221,15 @@ def user_dtype(dtype: Any, function: str, allow_extended: bool = True) -> Any:
 
 def python_scalar_dtype(kind: type) -> np.dtype:
     """Canonical dtype of Python scalars of this class: bool, int32, float32, complex64 (or 64-bit).
+
+    Args:
+        kind: `bool`, `int`, `float`, `complex` or a subclass.
+
+    Returns:
+        A NumPy dtype.
+
+    Raises:
+        DTypeError: another class.
 
     Example:
         >>> python_scalar_dtype(float)
@@ -237,6 +264,15 @@ def dtype_of(x: Any) -> Any:
 
 def scalar_type_of(x: Any) -> type:
     """Python class of the scalars that behave like x: bool, int, float or complex.
+
+    Args:
+        x: array, number, or dtype.
+
+    Returns:
+        The class.
+
+    Raises:
+        DTypeError: `x` has no dtype of numbers.
 
     Example:
         >>> scalar_type_of(np.float32(1))

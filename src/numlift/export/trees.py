@@ -82,6 +82,22 @@ def register_pytree_node_serialization(
 
     Raises:
         ValueArgumentError: the class or the name is registered already.
+
+    Example:
+        >>> import numlift as nl
+        >>> class Pair:
+        ...     def __init__(self, a, b):
+        ...         self.a, self.b = a, b
+        >>> nl.tree_util.register_pytree_node(
+        ...     Pair, lambda p: ((p.a, p.b), None), lambda _, ab: Pair(*ab)
+        ... )
+        >>> _ = nl.export.register_pytree_node_serialization(
+        ...     Pair, serialized_name="doc.Ends", serialize_auxdata=lambda aux: b"",
+        ...     deserialize_auxdata=lambda data: None, from_children=lambda aux, ab: Pair(*ab)
+        ... )
+        >>> f = nl.export.export(nl.jit(lambda p: p.a - p.b))(Pair(1.0, 2.0))
+        >>> print(nl.export.deserialize(f.serialize()).call(Pair(5.0, 3.0)))
+        2.0
     """
     return _register(
         nodetype, serialized_name, serialize_auxdata, deserialize_auxdata, from_children

@@ -32,6 +32,9 @@ def empty_ref(ty: Any, memory_space: Any = None) -> Ref:
     Returns:
         The `Ref`.
 
+    Raises:
+        ArgumentError: `ty` has no shape or dtype.
+
     Example:
         >>> import numlift as nl
         >>> nl.ref.empty_ref(nl.ShapeDtypeStruct((2,), "float32"))
@@ -82,6 +85,9 @@ def set(ref: Ref, idx: Any, value: Any) -> None:
         value: array or number that broadcasts to ``ref[idx]``. It takes the dtype of the ref; if
             that may lose information, a FutureWarning says so, as for ``x.at[idx].set(value)``.
 
+    Returns:
+        None.
+
     Raises:
         IndexingError: malformed index, or a Python integer out of bounds.
         ShapeError: the value does not broadcast.
@@ -131,6 +137,15 @@ def addupdate(ref: Ref, idx: Any, x: Any) -> None:
         ref: the ref.
         idx: an index; None or ... for the whole array.
         x: array or number that broadcasts to ``ref[idx]``.
+
+    Returns:
+        None. The sum is in the dtype of the ref.
+
+    Raises:
+        IndexingError: malformed index, or a Python integer out of bounds.
+        ShapeError: `x` does not broadcast.
+        RefError: the ref has no value here, or `x` is batched or differentiated and the ref is from
+            outside of that `vmap` or `grad`.
 
     Example:
         >>> import numlift as nl

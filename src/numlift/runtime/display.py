@@ -22,9 +22,22 @@ def visualize_array_sharding(arr: Array, **options: Any) -> None:
         arr: the array.
         **options: as in `visualize_sharding`.
 
+    Returns:
+        None.
+
     Raises:
         ArgumentError: the package `rich` is not installed, or `arr` is not an array on devices.
         ShardingError: the array has another number of dimensions.
+
+    Example:
+        >>> import numlift as nl
+        >>> x = nl.device_put(nl.numpy.ones((2, 2)), nl.devices("cpu")[0])
+        >>> nl.debug.visualize_array_sharding(x, use_color=False)
+        ┌────────────┐
+        │            │
+        │   CPU 0    │
+        │            │
+        └────────────┘
     """
     if not isinstance(arr, Array):
         raise ArgumentError(
@@ -65,9 +78,22 @@ def visualize_sharding(
         max_width: most characters of the whole picture.
         color_map: number of a box -> colour as `rich` names it.
 
+    Returns:
+        None.
+
     Raises:
         ArgumentError: the package `rich` is not installed.
         ShardingError: the shape has no or more than two dimensions, or does not divide evenly.
+
+    Example:
+        >>> import numlift as nl
+        >>> whole = nl.sharding.SingleDeviceSharding(nl.devices("cpu")[0])
+        >>> nl.debug.visualize_sharding((8,), whole, use_color=False)
+        ┌────────────┐
+        │            │
+        │   CPU 0    │
+        │            │
+        └────────────┘
     """
     rich = _rich()
     shape = tuple(shape)
@@ -146,8 +172,18 @@ def inspect_array_sharding(value: Any, *, callback: Callable[[Sharding], Any]) -
         value: tree of arrays that are on devices.
         callback: takes a `Sharding`.
 
+    Returns:
+        None.
+
     Raises:
-        ArgumentError: a leaf is traced (its sharding is not known yet) or no array.
+        ArgumentError: a leaf is traced (its sharding is not known yet) or no array; or `callback`
+            is no function.
+
+    Example:
+        >>> import numlift as nl
+        >>> x = nl.device_put({"w": nl.numpy.ones(3)}, nl.devices("cpu")[0])
+        >>> nl.debug.inspect_array_sharding(x, callback=lambda s: print(s.num_devices))
+        1
     """
     if not callable(callback):
         raise ArgumentError(

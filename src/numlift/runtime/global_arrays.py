@@ -34,6 +34,9 @@ def make_array_from_callback(
         dtype: dtype of the array; None takes that of the first part. Needed in a process that
             holds no part.
 
+    Returns:
+        An array of this shape and sharding.
+
     Raises:
         ShapeError: the data of a part has the wrong shape.
         ShardingError: the sharding does not divide `shape`.
@@ -98,10 +101,20 @@ def make_array_from_single_device_arrays(
         arrays: one array for each device of this process in the sharding, in any order.
         dtype: dtype; needed only in a process that holds no part.
 
+    Returns:
+        An array of this shape and sharding, over the buffers of the parts.
+
     Raises:
         ShapeError: a part has the wrong shape.
         DTypeError: the parts have different dtypes.
         ShardingError: the devices of the parts are not those of the sharding.
+
+    Example:
+        >>> import numlift as nl
+        >>> x = nl.numpy.arange(4)
+        >>> y = nl.make_array_from_single_device_arrays((4,), x.sharding, [x])
+        >>> y
+        Array([0, 1, 2, 3], dtype=int32)
     """
     function = "make_array_from_single_device_arrays"
     sharding, shape, arrays = to_sharding(sharding, function), tuple(shape), list(arrays)
@@ -175,8 +188,20 @@ def make_array_from_process_local_data(
         global_shape: shape of the whole array; None works it out, taking all processes to have
             equal amounts.
 
+    Returns:
+        An array of the global shape, the dtype of `local_data`, and this sharding.
+
     Raises:
         ShapeError: `local_data` is not as long as the parts of this process together.
+        ShardingError: the sharding does not divide the shape.
+
+    Example:
+        >>> import numlift as nl
+        >>> import numpy as np
+        >>> mesh = nl.make_mesh((nl.process_count(),), ("data",))
+        >>> rows = nl.NamedSharding(mesh, nl.P("data"))
+        >>> nl.make_array_from_process_local_data(rows, np.ones((2, 3), np.float32)).shape
+        (2, 3)
     """
     function = "make_array_from_process_local_data"
     sharding = to_sharding(sharding, function)

@@ -30,8 +30,12 @@ def make_mesh(
         devices: the devices to use, in order; None takes all of the default platform. More devices
             than the mesh needs are left out.
 
+    Returns:
+        A `Mesh` whose last axis varies fastest over the devices.
+
     Raises:
-        ShardingError: there are too few devices.
+        ShardingError: there are too few devices, a size is not positive, or there are not as many
+            names as axes.
 
     Example:
         >>> make_mesh((1,), ("x",)).axis_names

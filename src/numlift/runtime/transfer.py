@@ -477,6 +477,10 @@ def device_get(x: Any) -> Any:
     Args:
         x: tree of arrays.
 
+    Returns:
+        A tree of the same structure; an array of dtype bfloat16 (or another of few bits) becomes a
+        NumPy array of the extension dtype.
+
     Raises:
         DeletedBufferError: an array was deleted or donated.
         DeviceError: parts of an array belong to other processes.
@@ -497,6 +501,23 @@ def block_until_ready(x: Any) -> Any:
     """Wait until all arrays of a tree are computed; return the tree.
 
     Raises what went wrong in the first computation that failed.
+
+    Args:
+        x: tree; leaves that are no arrays are ready.
+
+    Returns:
+        `x`.
+
+    Raises:
+        ExecutionError: what went wrong in the first computation that failed.
+        DeletedBufferError: an array was deleted or donated.
+
+    Example:
+        >>> import time
+        >>> import numlift as nl
+        >>> start = time.perf_counter()
+        >>> x = nl.block_until_ready(nl.numpy.ones(1000) * 2)
+        >>> seconds = time.perf_counter() - start  # with the computation, not only its start
     """
     if type(x) is Array:
         return x.block_until_ready()

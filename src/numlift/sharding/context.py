@@ -111,12 +111,34 @@ class use_abstract_mesh:  # noqa: N801  (reads as a function)
 
 
 def get_mesh() -> Mesh:
-    """The current mesh; an empty one where none is set or it has no devices."""
+    """The current mesh; an empty one where none is set or it has no devices.
+
+    Returns:
+        The `Mesh` of the innermost `set_mesh`. Inside `jit` it is the one that was set at the call.
+
+    Example:
+        >>> import numlift as nl
+        >>> with nl.set_mesh(nl.make_mesh((1,), ("x",))):
+        ...     print(nl.get_mesh().axis_names)
+        ('x',)
+        >>> nl.get_mesh().empty
+        True
+    """
     mesh = config.current().mesh
     return mesh if isinstance(mesh, Mesh) else EMPTY_MESH
 
 
 def get_abstract_mesh() -> AbstractMesh:
-    """Axes of the current mesh; the empty `AbstractMesh` where none is set."""
+    """Axes of the current mesh; the empty `AbstractMesh` where none is set.
+
+    Returns:
+        An `AbstractMesh`: names, sizes and types of axes, without devices.
+
+    Example:
+        >>> import numlift as nl
+        >>> with nl.set_mesh(nl.make_mesh((1,), ("x",))):
+        ...     nl.sharding.get_abstract_mesh()
+        AbstractMesh('x': 1, axis_types=(Explicit,))
+    """
     mesh = config.current().mesh
     return EMPTY_ABSTRACT_MESH if mesh is None else mesh.abstract_mesh

@@ -246,6 +246,16 @@ def _whole(ndim: int) -> Tiling:
 def make_single_device_sharding(device: Any, *, memory_kind: str | None = None) -> Any:
     """All of an array on one device; the same as `SingleDeviceSharding`.
 
+    Args:
+        device: one of `numlift.devices()`.
+        memory_kind: memory of the device, such as ``"pinned_host"``; None is the default one.
+
+    Returns:
+        The `SingleDeviceSharding`.
+
+    Raises:
+        ArgumentError: not a device.
+
     Example:
         >>> import numlift as nl
         >>> make_single_device_sharding(nl.devices()[0]).num_devices

@@ -19,6 +19,13 @@ def sdy_text(mesh: Mesh | AbstractMesh, name: str = "mesh") -> str:
 
     Devices are not listed: position i of the mesh is partition i of the program.
 
+    Args:
+        mesh: the mesh.
+        name: symbol under which shardings refer to it.
+
+    Returns:
+        One line of StableHLO text.
+
     Example:
         >>> sdy_text(AbstractMesh((4, 2), ("x", "y")))
         'sdy.mesh @mesh = <["x"=4, "y"=2]>'
@@ -33,6 +40,14 @@ def sdy_spec_text(spec: PartitionSpec, ndim: int, name: str = "mesh") -> str:
     """The inner form `<@mesh, [{"x"}, {}]>` that `sdy.sharding_constraint` takes.
 
     `{?}` is a dimension left to the compiler.
+
+    Args:
+        spec: what each dimension is spread over.
+        ndim: number of dimensions of the array, at least as many as `spec` has.
+        name: symbol of the mesh.
+
+    Returns:
+        The text.
 
     Example:
         >>> sdy_spec_text(PartitionSpec("x", None, ("y", "z")), 3)
@@ -75,5 +90,19 @@ def sdy_open_text(sharding: NamedSharding, ndim: int, name: str = "mesh") -> str
 
 
 def sdy_sharding_text(sharding: NamedSharding, ndim: int, name: str = "mesh") -> str:
-    """The attribute for an argument or result: `#sdy.sharding<@mesh, [{"x"}, {}]>`."""
+    """The attribute for an argument or result: `#sdy.sharding<@mesh, [{"x"}, {}]>`.
+
+    Args:
+        sharding: mesh and spec.
+        ndim: number of dimensions of the array.
+        name: symbol of the mesh.
+
+    Returns:
+        The text.
+
+    Example:
+        >>> mesh = AbstractMesh((4,), ("x",))
+        >>> sdy_sharding_text(NamedSharding(mesh, PartitionSpec("x")), 2)
+        '#sdy.sharding<@mesh, [{"x"}, {}]>'
+    """
     return "#sdy.sharding" + sdy_spec_text(sharding.spec, ndim, name)
