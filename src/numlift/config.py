@@ -172,7 +172,15 @@ _backend_made = False
 
 
 def in_force() -> _Layer:
-    """State and watch flags in force here: what `current` and `watch` return, in one look-up."""
+    """State and watch flags in force here: what `current` and `watch` return, in one look-up.
+
+    Returns:
+        An object with the attributes `state` and `watch`.
+
+    Example:
+        >>> in_force().state is current()
+        True
+    """
     layer = _local.get()
     if layer is None:
         return _base
@@ -180,7 +188,16 @@ def in_force() -> _Layer:
 
 
 def current() -> State:
-    """The trace-relevant flags in force here: global values under this thread's open scopes."""
+    """The trace-relevant flags in force here: global values under this thread's open scopes.
+
+    Returns:
+        The `State`: equal flags give the same object, so it may be part of a cache key.
+
+    Example:
+        >>> with replace(debug_nans=True):
+        ...     current().debug_nans
+        True
+    """
     layer = _local.get()
     if layer is None:
         return _base.state
@@ -190,7 +207,15 @@ def current() -> State:
 
 
 def watch() -> Watch:
-    """The observing flags in force here (logging, transfer guards)."""
+    """The observing flags in force here (logging, transfer guards).
+
+    Returns:
+        The `Watch`, whose flags are its attributes.
+
+    Example:
+        >>> watch().log_compiles
+        False
+    """
     layer = _local.get()
     if layer is None:
         return _base.watch
@@ -241,6 +266,9 @@ def update(name: str, value: Any) -> None:
         name: flag name; ``jax_`` in front is accepted.
         value: its new value.
 
+    Returns:
+        None.
+
     Raises:
         ValueArgumentError: no such flag, or a value that the flag does not take.
         DeviceError: a flag of the backend after devices were first used.
@@ -275,6 +303,16 @@ def _too_late(name: str, new: Any) -> DeviceError:
 def get(name: str) -> Any:
     """The value of a flag in force here.
 
+    Args:
+        name: flag name; ``jax_`` in front is accepted. `transfer_guard` is the level of the three
+            directions, or None where they differ.
+
+    Returns:
+        The value: that of the innermost scope, or the global one.
+
+    Raises:
+        ValueArgumentError: no such flag (an AttributeError, too).
+
     Example:
         >>> get("jax_disable_jit")
         False
@@ -290,7 +328,11 @@ def get(name: str) -> Any:
 
 
 def freeze_backend() -> None:
-    """Called by the runtime when it makes its client: platform flags are fixed from now on."""
+    """Called by the runtime when it makes its client: platform flags are fixed from now on.
+
+    Returns:
+        None. `update` of `platforms` and `num_cpu_devices` raises from now on.
+    """
     global _backend_made
     _backend_made = True
 

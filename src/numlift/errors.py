@@ -268,7 +268,18 @@ def explain(
 
 
 def reason(error: BaseException) -> str:
-    """The rule alone of an explained error, for a message that says more about where it broke."""
+    """The rule alone of an explained error, for a message that says more about where it broke.
+
+    Args:
+        error: an error whose message `explain` made, or any other.
+
+    Returns:
+        The first line of its message, without the name of the function in front.
+
+    Example:
+        >>> reason(ShapeError("add: shapes differ\\n  x: float32[3]"))
+        'shapes differ'
+    """
     first = str(error).partition("\n")[0]
     return first.partition(": ")[2] or first
 
@@ -309,7 +320,16 @@ def source_line(filename: str, number: int) -> str:
 
 
 def locate() -> str | None:
-    """``file:line: source`` of the user's call that is running, or None if there is none."""
+    """``file:line: source`` of the user's call that is running, or None if there is none.
+
+    Returns:
+        The text, for the innermost frame that is not Numlift's; the source is left out if the file
+        cannot be read.
+
+    Example:
+        >>> locate()  # called from here
+        '<doctest ...>:1: locate()  # called from here'
+    """
     frame = user_frame(sys._getframe(1))
     return None if frame is None else source_line(frame.f_code.co_filename, frame.f_lineno)
 
@@ -325,6 +345,20 @@ def name_calls(folder: str, names: Iterable[str]) -> None:
 
     A function that is written with others then needs no care: `vecdot` moves axes, and an axis
     that is out of range is an error of `vecdot`, not of `moveaxis`.
+
+    Args:
+        folder: absolute path of the folder.
+        names: names of the functions.
+
+    Returns:
+        None.
+
+    Example:
+        >>> import numlift.numpy as np
+        >>> np.vecdot(np.ones(3), np.ones(3), axis=1)
+        Traceback (most recent call last):
+        ...
+        numlift.errors.AxisError: vecdot: axis 1 is out of range...
     """
     _named[folder + os.sep] = frozenset(names)
 

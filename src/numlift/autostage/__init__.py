@@ -29,8 +29,25 @@ def autostage(fun: Callable[..., Any]) -> Callable[..., Any]:
     and so are generators, and functions that are handed to transformations (`nl.vmap(f)`,
     `lax.scan(f, ...)`) and not called by the rewritten code.
 
+    Args:
+        fun: a function, method, `functools.partial`, or object with `__call__`, written in Python.
+
+    Returns:
+        A function with the same arguments and results, for `jit`, `vmap` or `grad`.
+
     Raises:
         AutostageError: the source is not available, or a decorator hides the function.
+
+    Example:
+        >>> import numlift as nl
+        >>> def collatz(n):
+        ...     steps = 0
+        ...     while n != 1:
+        ...         n = n // 2 if n % 2 == 0 else 3 * n + 1
+        ...         steps += 1
+        ...     return steps
+        >>> print(nl.jit(autostage(collatz))(27))
+        111
     """
     if isinstance(fun, functools.partial):
         return functools.partial(autostage(fun.func), *fun.args, **fun.keywords)

@@ -123,6 +123,13 @@ def checkify(
             a union of these. Index checks do not tell of indices for which the program itself says
             what happens (``mode="clip"``, ``"fill"``, ``"drop"``, ``"wrap"``), as JAX's do.
 
+    Returns:
+        A function of the arguments of `f`, returning (`Error`, result). Of several errors in a run
+        the first is kept; what is computed after it is still there, and may be anything.
+
+    Raises:
+        ArgumentError: `f` is not callable, or `errors` is no set of checks.
+
     Example:
         >>> import numlift as nl
         >>> import numlift.numpy as np
@@ -175,11 +182,15 @@ def check(pred: Any, msg: str, *fmt_args: Any, debug: bool = False, **fmt_kwargs
     Args:
         pred: bool scalar.
         msg: format string of the message.
-        *fmt_args, **fmt_kwargs: its arguments, arrays or anything else.
         debug: only checked by `checkify`; otherwise nothing happens (see `debug_check`).
+        *fmt_args, **fmt_kwargs: its arguments, arrays or anything else.
+
+    Returns:
+        None.
 
     Raises:
         FailedCheckError: `pred` is known and false.
+        ArgumentError: `pred` is no bool scalar, or `msg` is no text.
 
     Example:
         >>> check(2 > 1, "never shown {}", 3)
@@ -219,6 +230,17 @@ def _check(
 def debug_check(pred: Any, msg: str, *fmt_args: Any, **fmt_kwargs: Any) -> None:
     """A check that only `checkify` sees; otherwise nothing happens.
 
+    Args:
+        pred: bool scalar.
+        msg: format string of the message.
+        *fmt_args, **fmt_kwargs: its arguments, arrays or anything else.
+
+    Returns:
+        None.
+
+    Raises:
+        ArgumentError: `pred` is no bool scalar, or `msg` is no text.
+
     Example:
         >>> debug_check(False, "not checked")
     """
@@ -227,6 +249,16 @@ def debug_check(pred: Any, msg: str, *fmt_args: Any, **fmt_kwargs: Any) -> None:
 
 def check_error(error: Error) -> None:
     """Raise the error if there is one; inside a checkified function, make it its error.
+
+    Args:
+        error: an `Error` that a checkified function returned, also a traced or a batched one.
+
+    Returns:
+        None.
+
+    Raises:
+        CheckError: the error, of its own class, if there is one.
+        ArgumentError: not an `Error`.
 
     Example:
         >>> check_error(init_error)
