@@ -12,7 +12,7 @@ import numpy as np
 
 from ..api.host_program import Kernel
 from ..core.types import ArrayType
-from ..runtime.host_memory import aligned, aligned_copy
+from ..runtime.host_memory import aligned, aligned_copy, claimed
 from .host_sorting import ordered, permutation
 
 _FEW = 256
@@ -59,16 +59,22 @@ def lexsort(keys: Any, axis: int) -> Kernel | None:
     return lambda *xs: permutation(xs[::-1], axis)
 
 
+def _places(kth: Any) -> list[int]:
+    """Positions as NumPy takes them: True is 1, as in the program."""
+    return list(map(int, kth)) if isinstance(kth, tuple) else [int(kth)]
+
+
 def partition(
     a: ArrayType, kth: Any, axis: Any = -1, kind: Any = None, order: Any = None
 ) -> Kernel | None:
     """NumPy's partition; the program sorts."""
-    if a.size <= _FEW:
+    places = _places(kth)
+    if a.size <= _FEW or not places:
         return None
 
     def kernel(x: np.ndarray, i: int) -> np.ndarray:
         made = aligned_copy(x)
-        made.partition(kth, i)
+        made.partition(places, i)
         return made
 
     return _along(kernel, axis)
@@ -78,9 +84,10 @@ def argpartition(
     a: ArrayType, kth: Any, axis: Any = -1, kind: Any = None, order: Any = None
 ) -> Kernel | None:
     """NumPy's indices; the program sorts."""
-    if a.size <= _FEW:
+    places = _places(kth)
+    if a.size <= _FEW or not places:
         return None
-    return _along(lambda x, i: np.argpartition(x, kth, i), axis)
+    return _along(lambda x, i: np.argpartition(x, places, i), axis)
 
 
 def _extreme(find: Kernel, a: ArrayType, axis: Any, keepdims: Any) -> Kernel | None:
@@ -89,17 +96,18 @@ def _extreme(find: Kernel, a: ArrayType, axis: Any, keepdims: Any) -> Kernel | N
         return None
     if axis is not None and axis % a.ndim != a.ndim - 1:
         return None
-    return lambda x: np.asarray(find(x, axis, keepdims=bool(keepdims)))
+    keep = bool(keepdims)
+    return lambda x: np.asarray(find(claimed(x), axis, None, keepdims=keep))
 
 
 def argmax(a: ArrayType, axis: Any = None, out: Any = None, keepdims: Any = None) -> Kernel | None:
     """The index of the first greatest element, or of the first NaN."""
-    return _extreme(np.argmax, a, axis, keepdims)
+    return _extreme(np.ndarray.argmax, a, axis, keepdims)
 
 
 def argmin(a: ArrayType, axis: Any = None, out: Any = None, keepdims: Any = None) -> Kernel | None:
     """The index of the first least element, or of the first NaN."""
-    return _extreme(np.argmin, a, axis, keepdims)
+    return _extreme(np.ndarray.argmin, a, axis, keepdims)
 
 
 def diff(

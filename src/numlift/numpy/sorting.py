@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..api.bad_calls import explains
 from ..api.library import library
 from ..core.tracing import Value, apply, type_of
 from ..lax.arguments import static_int
@@ -140,6 +141,7 @@ def argsort(
     return convert(apply(sub, last, order_back), dtype)
 
 
+@explains
 def lexsort(keys: Any, axis: int = -1) -> Any:
     """Indices that sort by several keys: by the last one, at ties by the one before, and so on.
 
@@ -243,11 +245,12 @@ def partition(
         a: array of any shape and dtype.
         kth: int or ints, not traced.
         axis: int; None uses the flattened array.
-        kind: "introselect", NumPy's one algorithm; here everything is sorted.
+        kind: "introselect", NumPy's one algorithm.
         order: must be None: arrays have no fields.
 
     Returns:
-        The sorted array: one of the allowed answers. The derivative follows the elements.
+        Array like `a`. Only the places in `kth` are sure: compiled programs sort everything, and
+        eager calls on CPU run NumPy's algorithm. The derivative follows the elements.
 
     Raises:
         ValueArgumentError: `kth` is out of range.  AxisError: the axis is.
@@ -272,12 +275,12 @@ def argpartition(
         a: array of any shape and dtype.
         kth: int or ints, not traced.
         axis: int; None uses the flattened array.
-        kind: "introselect", NumPy's one algorithm; here everything is sorted.
+        kind: "introselect", NumPy's one algorithm.
         order: must be None: arrays have no fields.
 
     Returns:
-        int32 array (int64 with x64 on) of the shape of `a`: the indices that sort, which are one of
-        the allowed answers.
+        int32 array (int64 with x64 on) of the shape of `a`. As in `partition`, only the places in
+        `kth` are sure.
 
     Raises:
         ValueArgumentError: `kth` is out of range.  AxisError: the axis is.
@@ -306,6 +309,7 @@ def check_method(function: str, method: Any, methods: Sequence[str] = _METHODS) 
         )  # fmt: skip
 
 
+@explains
 def searchsorted(
     a: Any, v: Any, side: str = "left", sorter: Any = None, *, method: str = "scan"
 ) -> Any:
@@ -353,6 +357,7 @@ def _searchsorted(a: Any, v: Any, sorter: Any, side: str) -> Any:
     return convert(insertion_points(x, y, side), int_dtype())
 
 
+@explains
 def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = None) -> Any:
     """Index of the bin that each value falls into.
 
