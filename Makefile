@@ -16,11 +16,11 @@ FUZZ_SECONDS ?= 600
 FUZZ_ARGS ?=
 
 # Compiled programs of the tests: shared by all processes and checkouts, bounded in bytes.
-test smoke313: export NUMLIFT_COMPILATION_CACHE_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/numlift-tests
+test smoke313 test-newest: export NUMLIFT_COMPILATION_CACHE_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/numlift-tests
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test fuzz fuzz-numpy check format-check lint types layers fix bench docs smoke313 clean
+.PHONY: help setup demo test fuzz fuzz-numpy check format-check lint types layers fix bench docs smoke313 test-newest clean
 
 help: ## Show this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 24
@@ -97,7 +97,10 @@ docs: $(DOCS_STAMP) ## Build docs/ to site/
 	@echo "    site/index.html"
 
 smoke313: ## Run the tests marked smoke on Python 3.13, if there is one
-	@bash scripts/smoke.sh 3.13
+	@bash scripts/test_on.sh 3.13 smoke
+
+test-newest: ## Run all tests and doctests on Python 3.13 with the newest packages
+	@bash scripts/test_on.sh 3.13 all -n $(WORKERS) $(PYTEST_ARGS)
 
 clean: ## Remove what the other targets made, environments too
 	@echo "==> clean"
