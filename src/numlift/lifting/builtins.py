@@ -17,6 +17,7 @@ from .. import numpy as nlnp
 from ..core.tracing import Value, apply
 from ..numpy.creation import Convert
 from ..numpy.scipy_ufuncs import SCIPY_UFUNCS
+from .masked_calls import counted
 from .writable import Writable, has_traced, is_writable, plain
 
 _PYTHON = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
@@ -72,7 +73,7 @@ class _Type:
 
 ARRAY_CLASS: dict[type, Any] = {}
 """What stands for `numpy.ndarray` in lifted code."""
-BUILTINS: dict[str, Any] = {"isinstance": _isinstance, "type": _Type()}
+BUILTINS: dict[str, Any] = {"isinstance": _isinstance, "len": counted, "type": _Type()}
 """Name -> what it means in lifted code that does not define it."""
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {

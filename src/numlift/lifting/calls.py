@@ -18,7 +18,8 @@ from ..core.tracing import Value
 from ..numpy.array_values import convert_to
 from ..numpy.protocols import array_function, array_ufunc
 from ..tree import tree_map
-from . import in_place, views
+from . import in_place, masked_calls, views
+from .masked import Masked
 from .numpy_dtypes import with_numpy_dtypes
 from .writable import ATTRIBUTES, Writable, describe, fitting, has_traced, is_writable, plain, wrap
 
@@ -32,6 +33,10 @@ def call(
     name: str, theirs: Callable[..., Any], ours: Callable[..., Any], args: Any, kwargs: Any
 ) -> Any:
     """A function on writable arrays; the result is one, and a view where NumPy makes one."""
+    if masked_calls.is_about(args, kwargs):
+        return tree_map(wrap, masked_calls.call(name, plain(tuple(args)), plain(kwargs)))
+    if masked_calls.is_unknown_mask(name, plain(tuple(args)), kwargs):
+        return masked_calls.places(name, plain(args[0]))
     out = kwargs.get("out")
     out = out[0] if type(out) is tuple and len(out) == 1 else out
     if is_writable(out):
@@ -175,11 +180,31 @@ def _operand(mine: Any, other: Any) -> Any:
     return nlnp.asarray(other) if has_traced(other) else other
 
 
+def _of_masked(name: str) -> tuple[Callable[..., Any], ...]:
+    """An operator of selected elements: forward, reflected and in place."""
+    op = _applied(name)
+
+    def forward(self: Masked, other: Any) -> Any:
+        return self.like(op(self.whole, _operand(self.whole, self.aligned(other))))
+
+    def reflected(self: Masked, other: Any) -> Any:
+        return self.like(op(_operand(self.whole, self.aligned(other)), self.whole))
+
+    def in_place(self: Masked, other: Any) -> Masked:
+        new = op(self.whole, _operand(self.whole, self.aligned(other)))
+        self.whole = _castable(new, self.whole)
+        return self
+
+    return forward, reflected, in_place
+
+
 def _binary(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     op = _applied(name)
     checked = (lambda x, dtype: x) if name in (*_COMPARING, "truediv") else fitting
 
     def forward(self: Writable, other: Any) -> Any:
+        if type(other) is Masked:
+            return NotImplemented
         mine = self.read()
         other = checked(other, mine.dtype)
         return _wrapped(op(mine, _operand(mine, other)), views.layout_of_result((self, other)))
@@ -227,6 +252,8 @@ def _in_place_operator(
 
     def changed(self: Writable, other: Any) -> Writable:
         mine = self.read()
+        if type(other) is Masked:
+            raise other.refused("they were combined with an array in place")
         other = _operand(mine, fitting(other, mine.dtype))
         if isinstance(mine, np.ndarray) and not has_traced(other) and self._read_only is None:
             native(mine, other)
@@ -234,18 +261,23 @@ def _in_place_operator(
         new = op(mine, other)
         if self.is_scalar():
             return wrap(new)
-        if not np.can_cast(new.dtype, mine.dtype, "same_kind"):
-            raise errors.DTypeError(
-                errors.explain(
-                    "lift",
-                    f"a result of dtype {new.dtype} cannot be written into {mine.dtype}",
-                    {"array": describe(mine), "result": describe(new)},
-                    try_="a = a + b instead of a += b, or make the array with dtype=float",
-                )
-            )
-        return self.assign(new)
+        return self.assign(_castable(new, mine))
 
     return changed
+
+
+def _castable(new: Any, mine: Any) -> Any:
+    """A result that NumPy would write into `mine`."""
+    if not np.can_cast(new.dtype, mine.dtype, "same_kind"):
+        raise errors.DTypeError(
+            errors.explain(
+                "lift",
+                f"a result of dtype {new.dtype} cannot be written into {mine.dtype}",
+                {"array": describe(mine), "result": describe(new)},
+                try_="a = a + b instead of a += b, or make the array with dtype=float",
+            )
+        )
+    return convert_to(new, mine.dtype) if isinstance(new, Value) else new
 
 
 def _unary(name: str) -> Callable[[Writable], Any]:
@@ -259,6 +291,21 @@ def _unary(name: str) -> Callable[[Writable], Any]:
     return changed
 
 
+def _unary_of_masked(name: str) -> Callable[[Masked], Masked]:
+    op = getattr(operator, name)
+    return lambda self: self.like(op(self.whole))
+
+
+def _product(name: str, a: Any, b: Any) -> Any:
+    return wrap(masked_calls.call(name, plain((a, b)), {}))
+
+
+_OF_EACH_OPERATORS = (
+    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and_", "or_", "xor", "lshift",
+    "rshift",
+)  # fmt: skip
+
+
 def _install() -> None:
     names = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"]
     for name in [*names, "and_", "or_", "xor", "lshift", "rshift"]:
@@ -270,10 +317,20 @@ def _install() -> None:
         setattr(Writable, f"__i{base}__", _in_place_operator(name, native))
     for name, function in zip(("__divmod__", "__rdivmod__"), _binary("divmod"), strict=True):
         setattr(Writable, name, function)
+    for name in (*_COMPARING, *_OF_EACH_OPERATORS):
+        forward, reflected, in_place_ = _of_masked(name)
+        base = name.rstrip("_")
+        setattr(Masked, f"__{base}__", forward)
+        if name not in _COMPARING:
+            setattr(Masked, f"__r{base}__", reflected)
+            setattr(Masked, f"__i{base}__", in_place_)
     for name in _COMPARING:
         setattr(Writable, f"__{name}__", _binary(name)[0])
     for name in ("neg", "pos", "abs", "invert"):
         setattr(Writable, f"__{name}__", _unary(name))
+        setattr(Masked, f"__{name}__", _unary_of_masked(name))
+    Masked.__matmul__ = lambda self, other: _product("matmul", self, other)  # type: ignore
+    Masked.__rmatmul__ = lambda self, other: _product("matmul", other, self)  # type: ignore
     Writable.__array_ufunc__ = _ufunc  # type: ignore[attr-defined]
     Writable.__array_function__ = _function  # type: ignore[attr-defined]
 

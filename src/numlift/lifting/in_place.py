@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as nlnp
+from .selection import scattered, selection
 from .writable import Writable, has_traced, is_writable, plain
 
 
@@ -56,7 +57,11 @@ def call(name: str, theirs: Callable[..., Any], args: Any, kwargs: Any) -> None:
 def ufunc_at(ufunc: np.ufunc, inputs: Any) -> None:
     """``ufunc.at(a, indices, b)``."""
     target, values = inputs[0], plain(inputs)
-    if not is_writable(target) or not has_traced(values):
+    selected = is_writable(target) and selection(values[1], values[0]) is not None
+    if selected:
+        index, new = scattered(values[1], values[0], values[2] if len(values) > 2 else 0)
+        values = (values[0], index, new)[: len(values)]
+    if not is_writable(target) or not (selected or has_traced(values)):
         if is_writable(target):
             _may_write(target)
         ufunc.at(*values)

@@ -1,52 +1,89 @@
 """``a[mask]`` where the mask is traced: elements whose number is not known.
 
 Code such as ``a[a > 5] -= 1`` or ``a[m] = np.sin(a[m])`` reads elements, computes with each of
-them, and writes them back where they came from. So `Masked` keeps the whole array and the mask.
+them, and writes them back where they came from. So `Masked` keeps an element for every element of
+the mask. Those outside of the mask hold a copy of one inside, so that functions and derivatives are
+finite there too. Elements of another mask, and arrays of known length, are brought to the places of
+this one by counting, which is right whenever NumPy accepts the numbers of elements.
 """
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from .. import errors
+from .. import errors, lax
 from .. import numpy as nlnp
+from ..core.staging import Staged
 from ..core.tracing import Value
-from ..numpy.protocols import array_ufunc
+from ..structural.families import Elementwise
+from ..transforms.vmap import Batched
 
 
 class Masked:
-    """The elements of a traced array where a traced mask holds.
+    """The elements of an array where a traced mask holds.
 
     Args:
-        whole: array; its elements outside of the mask have no meaning.
-        mask: bool array of the same shape.
+        whole: values; along `axis` one for each element of the mask, in C order.
+        mask: bool array of rank 1.
+        axis: axis of `whole` that the mask belongs to.
+        filled: whether the values outside of the mask are copies of one inside already.
     """
 
-    __slots__ = ("mask", "whole")
+    __slots__ = ("axis", "mask", "whole")
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, whole: Any, mask: Any):
-        self.whole, self.mask = whole, mask
+    def __init__(self, whole: Any, mask: Any, axis: int, filled: bool = True):
+        self.mask, self.axis = mask, axis
+        self.whole = whole if filled else _filled(whole, self.held(np.ndim(whole)), mask, axis)
 
     @property
     def dtype(self) -> Any:
         """dtype of the elements."""
         return self.whole.dtype
 
-    def _operand(self, x: Any) -> Any:
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return int(np.ndim(self.whole))
+
+    def held(self, rank: int | None = None) -> Any:
+        """The mask as an array that broadcasts against `whole`."""
+        rank = self.ndim if rank is None else rank
+        return self.mask.reshape((-1,) + (1,) * (rank - self.axis - 1))
+
+    def count(self) -> Any:
+        """Number of elements along the axis of the mask."""
+        return nlnp.sum(self.mask)
+
+    def like(self, whole: Any) -> Masked:
+        """The results of a function of each element."""
+        return Masked(whole, self.mask, np.ndim(whole) - (self.ndim - self.axis))
+
+    def aligned(self, x: Any) -> Any:
+        """`x` as an array that broadcasts against `whole`."""
         if type(x) is Masked:
-            if x.mask is not self.mask:
-                raise self.refused("elements of two masks were combined")
-            return x.whole
+            if x.ndim - x.axis != self.ndim - self.axis:
+                raise self.refused("they were combined along another axis")
+            if are_same(x.mask, self.mask):
+                return x.whole
+            last = x.count() - 1
+            places = nlnp.searchsorted(nlnp.cumsum(x.mask), self._ranks(last) + 1)
+            return nlnp.take(x.whole, places, axis=x.axis, mode="clip")
         if not isinstance(x, Value) and hasattr(type(x), "__numlift_array__"):
             x = x.__numlift_array__()
-        if np.ndim(x):
-            raise self.refused("they were combined with an array")
-        return x
+        from_end = self.ndim - self.axis
+        if np.ndim(x) < from_end or np.shape(x)[-from_end] == 1:
+            return x
+        size = np.shape(x)[-from_end]
+        if size >= self.mask.size:
+            raise self.refused(f"they were combined with {size} others")
+        return nlnp.take(nlnp.asarray(x), self._ranks(size - 1), axis=-from_end, mode="clip")
+
+    def _ranks(self, last: Any) -> Any:
+        """Which of the selected elements each one is: 0, 1, ... up to `last`."""
+        return nlnp.clip(nlnp.cumsum(self.mask) - 1, 0, last)
 
     def refused(self, what: str) -> errors.NonConcreteBooleanIndexError:
         """The error for what cannot be done without knowing how many elements there are."""
@@ -55,74 +92,71 @@ class Masked:
                 "lift",
                 f"how many elements a traced mask selects is not known: {what}",
                 {"array": self.whole.type, "mask": self.mask.type},
-                try_="a[mask] = f(a[mask]) with elementwise f and the same mask object, or "
-                "np.where(mask, x, y), np.sum(x, where=mask)",
+                try_="a[mask] = f(a[mask]) with elementwise f, sums and means of a[mask], or "
+                "np.where(mask, x, y), which keeps the size",
             )
         )
-
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        if method != "__call__" or kwargs or ufunc.nout != 1 or ufunc.signature is not None:
-            raise self.refused(f"{ufunc.__name__} needs all of them")
-        args = [self._operand(x) for x in inputs]
-        return Masked(array_ufunc(None, ufunc, method, *args), self.mask)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         raise self.refused("they cannot become an array")
 
     def __len__(self) -> int:
-        raise self.refused("they have no length")
+        raise self.refused("their number is traced, and Python's len needs it here")
 
     def __iter__(self) -> Any:
         raise self.refused("they cannot be iterated over")
 
-    def __getattr__(self, name: str) -> Any:
-        raise AttributeError(name) if name.startswith("__") else self.refused(f".{name}")
+    def __bool__(self) -> bool:
+        raise self.refused("they cannot be asked whether they are true")
 
 
-def _install() -> None:
-    def binary(op: Callable[[Any, Any], Any]) -> Callable[[Masked, Any], Masked]:
-        return lambda self, other: Masked(op(self.whole, self._operand(other)), self.mask)
-
-    def reflected(op: Callable[[Any, Any], Any]) -> Callable[[Masked, Any], Masked]:
-        return lambda self, other: Masked(op(self._operand(other), self.whole), self.mask)
-
-    def unary(op: Callable[[Any], Any]) -> Callable[[Masked], Masked]:
-        return lambda self: Masked(op(self.whole), self.mask)
-
-    names = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow"]
-    for name in [*names, "and_", "or_", "xor", "lshift", "rshift"]:
-        op, base = getattr(operator, name), name.rstrip("_")
-        setattr(Masked, f"__{base}__", binary(op))
-        setattr(Masked, f"__r{base}__", reflected(op))
-    for name in ("lt", "le", "eq", "ne", "gt", "ge"):
-        setattr(Masked, f"__{name}__", binary(getattr(operator, name)))
-    for name in ("neg", "pos", "abs", "invert"):
-        setattr(Masked, f"__{name}__", unary(getattr(operator, name)))
+def _filled(whole: Any, held: Any, mask: Any, axis: int) -> Any:
+    """`whole` with a copy of a selected element at the places that are not selected."""
+    if not whole.size or whole.dtype.kind == "b":
+        return whole
+    first = lax.stop_gradient(nlnp.take(whole, nlnp.argmax(mask)[None], axis=axis))
+    first = nlnp.where(nlnp.any(mask), first, nlnp.ones_like(first))
+    return nlnp.where(held, whole, first)
 
 
-_install()
-
-
-def traced_mask(index: Any, whole: Any) -> Any:
-    """The mask if `index` is a traced one over all of `whole`, else None."""
-    if isinstance(index, Value) and index.type.kind == "b":
-        if index.type.shape == np.shape(whole) and _is_unknown(index):
-            return index
-    return None
-
-
-def _is_unknown(x: Any) -> bool:
+def is_unknown(x: Any) -> bool:
+    """Whether the elements of `x` are traced."""
     known = getattr(x, "concrete", None)
     return known is not None and known() is None
 
 
-def selected(whole: Any, mask: Any) -> Masked:
-    """``whole[mask]`` for a traced mask."""
-    return Masked(nlnp.asarray(whole), mask)
+def are_same(a: Any, b: Any) -> bool:
+    """Whether two traced masks are the same value for certain: one object, or made alike."""
+    while type(a) is Batched and type(b) is Batched and a.owner is b.owner and a.dim == b.dim:
+        a, b = a.value, b.value
+    if a is b:
+        return True
+    if type(a) is not Staged or type(b) is not Staged or a.owner is not b.owner:
+        return False
+    made = {x: eq for eq in a.owner.equations for x in eq.outputs}
+    return _made_alike(a.atom, b.atom, made, 16)
 
 
-def written(whole: Any, index: Any, new: Masked) -> Any:
-    """`whole` after ``whole[index] = new``."""
-    if index is not new.mask:
-        raise new.refused("they were written to other places than they came from")
-    return nlnp.where(index, new.whole, nlnp.asarray(whole))
+_ALIKE = ("broadcast", "reshape", "convert")
+
+
+def _made_alike(a: Any, b: Any, made: dict[Any, Any], depth: int) -> bool:
+    if a is b:
+        return True
+    x, y = made.get(a), made.get(b)
+    if x is None or y is None or not depth or x.op is not y.op:
+        return False
+    if not isinstance(x.op, Elementwise) and type(x.op).__name__.lower() not in _ALIKE:
+        return False
+    pairs = zip(x.inputs, y.inputs, strict=True)
+    return all(_made_alike(p, q, made, depth - 1) for p, q in pairs)
+
+
+def places_of(mask: Any) -> tuple[Masked, ...]:
+    """``np.nonzero(mask)`` for a traced mask."""
+    flat = mask.reshape(-1)
+    grid = np.indices(mask.shape).reshape(mask.ndim, -1) if mask.ndim else np.zeros((1, 1), int)
+    return tuple([Masked(nlnp.asarray(x), flat, 0, filled=False) for x in grid])
+
+
+__all__ = ["Masked", "are_same", "is_unknown", "places_of"]

@@ -24,6 +24,7 @@ from ..errors import is_internal
 from ..tree import tree_map
 from .builtins import ARRAY_CLASS, BUILTINS, MATH, MATH_FUNCTIONS
 from .calls import call, ours_for
+from .masked import Masked
 from .writable import Writable, plain
 
 _LIBRARIES = tuple({sysconfig.get_path(p) for p in ("stdlib", "purelib", "platlib")})
@@ -167,9 +168,15 @@ def entered(fun: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(fun)
     def function(*args: Any, **kwargs: Any) -> Any:
         args, kwargs = tree_map(_argument, (args, kwargs))
-        return tree_map(plain, fun(*args, **kwargs))
+        return tree_map(_result, fun(*args, **kwargs))
 
     return function
+
+
+def _result(x: Any) -> Any:
+    if type(x) is Masked:
+        raise x.refused("they were returned")
+    return plain(x)
 
 
 def _argument(x: Any) -> Any:

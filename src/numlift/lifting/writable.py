@@ -16,7 +16,8 @@ import numpy as np
 from .. import errors
 from .. import numpy as nlnp
 from ..core.tracing import Value
-from .masked import Masked, selected, traced_mask, written
+from .masked import Masked
+from .selection import cast, selection
 
 Getter = Callable[[Any], Any]
 Putter = Callable[[Any, Any], Any]
@@ -157,10 +158,10 @@ class Writable:
 
     def __getitem__(self, index: Any) -> Any:
         asked, index = index, _index(plain(index))
-        mask = traced_mask(index, self.read())
-        if mask is not None:
-            return selected(self.read(), mask)
         whole: Any = self.read()
+        selected = selection(index, whole)
+        if selected is not None:
+            return selected.read(whole)
         _check_places(whole, index)
         is_traced = has_traced(index)
 
@@ -189,9 +190,12 @@ class Writable:
             raise errors.ImmutableArrayError(
                 errors.explain("lift", "a NumPy scalar cannot be written into", {"value": whole})
             )
-        if type(new) is Masked:
-            self.write(put(whole, ..., written(whole, index, new)))
+        selected = selection(index, whole)
+        if selected is not None:
+            self.write(put(whole, *selected.written(whole, new)))
             return
+        if type(new) is Masked:
+            raise new.refused("they were written to places of another number")
         if isinstance(whole, np.ndarray) and not has_traced((index, new)):
             if self._read_only is not None:
                 self.write(whole)  # raises
@@ -416,15 +420,5 @@ def put(whole: Any, index: Any, new: Any) -> Any:
     fitting(new, whole.dtype)
     new = nlnp.asarray(new)
     if new.dtype != whole.dtype:
-        if not np.can_cast(new.dtype, whole.dtype, "unsafe") or (
-            new.dtype.kind == "c" and whole.dtype.kind != "c"
-        ):
-            raise errors.DTypeError(
-                errors.explain(
-                    "lift",
-                    f"elements of dtype {new.dtype} cannot be written into {whole.dtype}",
-                    try_="take the real part, or make the array with dtype=complex",
-                )
-            )
-        new = new.astype(whole.dtype)
+        new = cast(new, whole.dtype)
     return whole.at[index].set(new)
