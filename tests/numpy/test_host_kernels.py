@@ -83,7 +83,7 @@ def test_orders_are_those_of_the_program(dtype: str) -> None:
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_extremes_and_differences_are_those_of_the_program(dtype: str) -> None:
     with nl.enable_x64(True):
-        x = np.array(values(dtype, (30, 20)))
+        x = np.array(values(dtype, (60, 80)))
         for f in (np.argmax, np.argmin):
             for options in ({}, {"axis": 0}, {"axis": 1, "keepdims": True}):
                 same(f(x, **options), nl.jit(lambda x, f=f, o=options: f(x, **o))(x))
@@ -93,7 +93,7 @@ def test_extremes_and_differences_are_those_of_the_program(dtype: str) -> None:
 
 @pytest.mark.parametrize("dtype", ["int32", "float32", "float16"])
 def test_partitions(dtype: str) -> None:
-    x = values(dtype, (30, 20))
+    x = values(dtype, (60, 80))
     for axis, k in ((0, 7), (-1, (3, -2)), (None, 100)):
         numpy.testing.assert_array_equal(
             np.partition(np.array(x), k, axis), numpy.partition(x, k, axis)
@@ -122,7 +122,7 @@ def test_partition_takes_places_as_the_program_does() -> None:
 @pytest.mark.parametrize("dtype", DTYPES[:11])
 def test_unique(dtype: str, equal_nan: bool) -> None:
     with nl.enable_x64(True):
-        x = values(dtype, (30, 20))
+        x = values(dtype, (60, 80))
         found = np.unique(np.array(x), return_counts=True, equal_nan=equal_nan)
         expected = numpy.unique(x, return_counts=True, equal_nan=equal_nan)
         for a, b in zip(found, expected, strict=True):
@@ -133,7 +133,7 @@ def test_unique(dtype: str, equal_nan: bool) -> None:
 
 def test_no_program_is_compiled(runs: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(library, "compile_graph", None)  # a call would fail
-    x = np.array(values("float32", (17, 59)))
+    x = np.array(values("float32", (170, 59)))
     np.sort(x), np.argsort(x), np.partition(x, 3), np.argmax(x), np.diff(x)
     assert runs == ["sort", "argsort", "partition", "argmax", "diff"]
 
@@ -162,19 +162,19 @@ def test_arguments_are_not_written_to_and_results_are_their_own(runs: list[str])
 
 
 def test_deleted_arguments_and_wrong_options_raise_as_ever() -> None:
-    x = np.arange(1000.0)
+    x = np.arange(5000.0)
     np.sort(x)
     x.delete()
     with pytest.raises(errors.DeletedBufferError):
         np.sort(x)
     with pytest.raises(errors.AxisError):
-        np.sort(np.arange(1000.0), 1)
+        np.sort(np.arange(5000.0), 1)
     with pytest.raises(ValueError, match="kind"):
-        np.sort(np.arange(1000.0), kind="quick")
+        np.sort(np.arange(5000.0), kind="quick")
 
 
 def test_weak_types_and_committed_devices_stay() -> None:
-    x = nl.device_put(np.arange(1000.0), nl.devices()[0])
+    x = nl.device_put(np.arange(5000.0), nl.devices()[0])
     assert np.sort(x).committed
-    weak = np.arange(1000) * 0 + 1.5
+    weak = np.arange(5000) * 0 + 1.5
     assert np.sort(weak).type == nl.jit(np.sort)(weak).type

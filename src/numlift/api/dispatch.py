@@ -95,8 +95,10 @@ class HostEntry(Entry):
     __slots__ = ()
 
     def __init__(self, program: HostProgram, out_tree: Any):
-        self.program, self.plain, self.arrange, self.only = program, False, None, None
+        self.program, self.plain, self.arrange = program, True, None
+        self.run, self.handlers, self.placements = program.run, (), program.placements
         self.unflatten = None if out_tree == _LEAF else out_tree.unflatten
+        self.only = self.placements[0] if self.unflatten is None else None
 
 
 _LEAF = raw_flatten(0)[1]

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..core.dtype_kinds import is_native
 from ..core.types import ArrayType
-from ..runtime import buffers
+from ..runtime import buffers, xla
 from ..runtime.array import Array
 from ..runtime.failures import failure
 from ..runtime.host_memory import hand_over
@@ -29,29 +29,70 @@ program is better". A kernel takes one read-only NumPy array a leaf and returns 
 with one a result, in memory that nobody else uses."""
 
 
+class Results(list[Any]):
+    """Buffers, behind the face of what an executable returns."""
+
+    __slots__ = ()
+
+    def consume_with_handlers(self, handlers: Any) -> Results:
+        """The buffers; there is nothing to be done with them."""
+        return self
+
+
 class HostProgram:
     """A kernel in the place of a compiled program."""
 
-    __slots__ = ("name", "kernel", "placements")
+    __slots__ = ("name", "kernel", "arguments", "placements")
 
-    def __init__(self, name: str, kernel: Kernel, placements: Sequence[Placement]):
-        self.name, self.kernel, self.placements = name, kernel, list(placements)
+    def __init__(
+        self,
+        name: str,
+        kernel: Kernel,
+        arguments: Sequence[Placement],
+        placements: Sequence[Placement],
+    ):
+        self.name, self.kernel = name, kernel
+        self.arguments, self.placements = list(arguments), list(placements)
 
     def __call__(self, leaves: Sequence[Array]) -> list[Array]:
-        """Wait for the arguments, run the kernel, and make its results arrays.
+        """The results for arrays.
 
         Raises:
             DeletedBufferError: an argument was deleted or donated.
             OutOfMemoryError: there is no memory for the result.
         """
-        views = [buffers.to_numpy(x.buffer, x.placement) for x in leaves]
+        given = [x.buffer for x in leaves]
         try:
-            made = self.kernel(*views)
-            found = made if type(made) is tuple else (made,)
-            return [hand_over(v, p) for v, p in zip(found, self.placements, strict=True)]
-        except MemoryError as error:
-            types = {f"argument {i}": x.type for i, x in enumerate(leaves)}
-            raise failure(error, self.name, types) from error
+            found = self.run(given)
+        except xla.JaxRuntimeError as error:
+            raise self.failure(given, error) from error
+        return [Array(b, p) for b, p in zip(found, self.placements, strict=True)]
+
+    def run(self, given: Sequence[Any]) -> Results:
+        """Wait for the buffers, run the kernel, and make its results buffers."""
+        return answer(self, given)
+
+    def failure(self, given: Sequence[Any], error: Exception) -> Exception:
+        """The exception that says why a run failed.
+
+        Raises:
+            DeletedBufferError: if that is the reason.
+        """
+        for buffer, where in zip(given, self.arguments, strict=True):
+            buffers.check_alive(buffer, where)
+        types = {f"argument {i}": p.type for i, p in enumerate(self.arguments)}
+        return failure(error, self.name, types)
+
+
+def answer(program: HostProgram, given: Sequence[Any]) -> Results:
+    """Run a kernel on buffers."""
+    try:
+        made = program.kernel(*map(xla.host_array, given))
+        if type(made) is not tuple:
+            made = (made,)
+        return Results(map(hand_over, made, program.placements))
+    except MemoryError as error:
+        raise program.failure(given, error) from error
 
 
 def result_placements(
@@ -83,4 +124,4 @@ def _is_plain(t: ArrayType) -> bool:
     return t.sharding is None and is_native(t.dtype)
 
 
-__all__ = ["HostProgram", "Kernel", "Plan", "result_placements"]
+__all__ = ["HostProgram", "Kernel", "Plan", "Results", "answer", "result_placements"]

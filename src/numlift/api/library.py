@@ -285,7 +285,7 @@ class _Slow:
             if found is not None:
                 kernel = _with_options(self.host, options)(*dynamic_of(tree, types))
                 if kernel is not None:
-                    return HostEntry(HostProgram(name, kernel, found), traced.out_tree)
+                    return HostEntry(HostProgram(name, kernel, placements, found), traced.out_tree)
         program: Program = compile_graph(
             traced.graph,
             placements,
@@ -407,6 +407,10 @@ def freeze(x: Any) -> Any:
         hash(x)
     except TypeError:
         raise errors.ArgumentError(
-            f"an option of type {type(x).__name__} is neither an array nor hashable: {x!r}"
+            errors.explain(
+                "option",
+                f"an option of type {type(x).__name__} is neither an array nor hashable",
+                {"option": repr(x)},
+            )
         ) from None
     return x

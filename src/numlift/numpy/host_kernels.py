@@ -15,8 +15,13 @@ from ..core.types import ArrayType
 from ..runtime.host_memory import aligned, aligned_copy, claimed
 from .host_sorting import ordered, permutation
 
-_FEW = 256
-"""Up to so many elements, a program answers sooner than several calls of NumPy."""
+_FEW = {"diff": 4096, "argsort": 1536, "lexsort": 1536, "argmax": 256}
+"""Up to so many elements, a program answers sooner than several calls of NumPy (measured)."""
+_FEW_ELSE = 512
+
+
+def _few(function: str, t: ArrayType) -> bool:
+    return t.size <= _FEW.get(function, _FEW_ELSE)
 
 
 def _along(kernel: Kernel, axis: Any) -> Kernel:
@@ -31,7 +36,7 @@ def sort(
     stable: Any = True, descending: bool = False,
 ) -> Kernel | None:  # fmt: skip
     """The elements in order."""
-    if a.size <= _FEW:
+    if _few("sort", a):
         return None
     if descending:
         return _along(lambda x, i: np.flip(ordered(x, i), i), axis)
@@ -43,7 +48,7 @@ def argsort(
     stable: Any = True, descending: bool = False, dtype: Any = None,
 ) -> Kernel | None:  # fmt: skip
     """The indices that sort, stably."""
-    if a.size <= _FEW:
+    if _few("argsort", a):
         return None
 
     def backwards(x: np.ndarray, i: int) -> np.ndarray:
@@ -54,7 +59,7 @@ def argsort(
 
 def lexsort(keys: Any, axis: int) -> Kernel | None:
     """The indices that sort by several keys."""
-    if isinstance(keys, ArrayType) or keys[0].size <= _FEW:  # lists of numbers are one array
+    if isinstance(keys, ArrayType) or _few("lexsort", keys[0]):  # lists of numbers are one array
         return None
     return lambda *xs: permutation(xs[::-1], axis)
 
@@ -69,7 +74,7 @@ def partition(
 ) -> Kernel | None:
     """NumPy's partition; the program sorts."""
     places = _places(kth)
-    if a.size <= _FEW or not places:
+    if _few("partition", a) or not places:
         return None
 
     def kernel(x: np.ndarray, i: int) -> np.ndarray:
@@ -85,14 +90,14 @@ def argpartition(
 ) -> Kernel | None:
     """NumPy's indices; the program sorts."""
     places = _places(kth)
-    if a.size <= _FEW or not places:
+    if _few("argpartition", a) or not places:
         return None
     return _along(lambda x, i: np.argpartition(x, places, i), axis)
 
 
 def _extreme(find: Kernel, a: ArrayType, axis: Any, keepdims: Any) -> Kernel | None:
     """NumPy is faster along the last axis, and slower across rows and for half precision."""
-    if a.size <= _FEW or a.kind == "c" or a.kind == "f" and a.dtype.itemsize == 2:
+    if _few("argmax", a) or a.kind == "c" or a.kind == "f" and a.dtype.itemsize == 2:
         return None
     if axis is not None and axis % a.ndim != a.ndim - 1:
         return None
@@ -114,7 +119,7 @@ def diff(
     a: ArrayType, n: Any = 1, axis: Any = -1, prepend: Any = None, append: Any = None
 ) -> Kernel | None:
     """Differences of neighbours, once."""
-    if a.size <= _FEW or n != 1 or prepend is not None or append is not None:
+    if _few("diff", a) or n != 1 or prepend is not None or append is not None:
         return None
     step = np.not_equal if a.kind == "b" else np.subtract
     axis = axis % a.ndim

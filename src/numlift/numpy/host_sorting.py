@@ -37,7 +37,10 @@ def ordered(x: np.ndarray, axis: int) -> np.ndarray:
 
 def permutation(keys: Sequence[np.ndarray], axis: int) -> np.ndarray:
     """int32 indices that sort along an axis by the first key, then the second, ...; stable."""
-    words = [w for key in keys for w in _key_words(np.moveaxis(key, axis, -1))]
+    aside = axis not in (-1, keys[0].ndim - 1)
+    if aside:
+        keys = [np.moveaxis(key, axis, -1) for key in keys]
+    words = [w for key in keys for w in _key_words(key)]
     n = words[0].shape[-1]
     place = np.arange(n, dtype=_U64)
     order: np.ndarray | None = None
@@ -50,7 +53,7 @@ def permutation(keys: Sequence[np.ndarray], axis: int) -> np.ndarray:
         found = packed.astype(_I32)  # the low half
         order = found if order is None else np.take_along_axis(order, found, -1)
     assert order is not None
-    return np.moveaxis(order, -1, axis)
+    return np.moveaxis(order, -1, axis) if aside else order
 
 
 def different(x: np.ndarray, equal_nan: bool) -> tuple[np.ndarray, np.ndarray] | None:
@@ -91,16 +94,20 @@ def _key_words(x: np.ndarray) -> list[np.ndarray]:
     return [x.astype(_U32, copy=False)]
 
 
+def has_nan(x: np.ndarray) -> bool:
+    """Whether an element is NaN: the greatest then is."""
+    return x.size > 0 and bool(np.isnan(x.max()))
+
+
 def _has_negative_zero(x: np.ndarray) -> bool:
-    bits = x.view(_INTEGERS[x.dtype.itemsize])
-    return bool((bits == _LEAST[x.dtype.itemsize]).any())
+    size = x.dtype.itemsize
+    return x.size > 0 and bool(x.view(_INTEGERS[size]).min() == _LEAST[size])
 
 
 def _as_integers(x: np.ndarray) -> np.ndarray:
     """The memory of floats, overwritten by signed integers of the same order; NaN is one."""
-    invalid = np.isnan(x)
-    if invalid.any():
-        x[invalid] = np.nan
+    if has_nan(x):
+        x[np.isnan(x)] = np.nan
     bits = x.view(_INTEGERS[x.dtype.itemsize])
     _flip_negative(bits)
     return bits
@@ -114,4 +121,4 @@ def _flip_negative(bits: np.ndarray) -> None:
     bits ^= sign
 
 
-__all__ = ["different", "ordered", "permutation"]
+__all__ = ["different", "has_nan", "ordered", "permutation"]

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import buffers
-from .array import Array
+from . import buffers, xla
 from .placement import Placement
 
 _ALIGNMENT = 64  # bytes; XLA copies what begins elsewhere
@@ -33,18 +32,40 @@ def aligned_copy(x: np.ndarray, dtype: Any = None) -> np.ndarray:
     return made
 
 
-def hand_over(value: np.ndarray, where: Placement) -> Array:
-    """An array with the contents of `value`, converted to the dtype of `where`.
+class _Memory:
+    """Memory of another array, without its flags."""
+
+    __slots__ = ("__array_interface__",)
+
+    def __init__(self, interface: dict[str, Any]):
+        self.__array_interface__ = interface
+
+
+def claimed(x: np.ndarray) -> np.ndarray:
+    """The elements of `x`, for functions of NumPy that copy read-only arrays and write to none.
+
+    Only for as long as `x` lives.
+    """
+    if x.nbytes <= _SMALL:
+        return x
+    interface = x.__array_interface__
+    interface["data"] = (interface["data"][0], False)
+    return np.asarray(_Memory(interface))
+
+
+def hand_over(value: np.ndarray, where: Placement) -> xla.ArrayImpl:
+    """A buffer with the contents of `value`, converted to the dtype of `where`.
 
     Args:
         value: of the shape of `where.type`. If it is writable, aligned and of the right dtype, its
-            memory becomes that of the array: nobody may write to it any more.
+            memory becomes that of the buffer: nobody may write to it any more.
         where: one CPU device.
     """
     dtype = where.type.dtype
     if value.size * dtype.itemsize <= _SMALL:
-        value = value.astype(dtype, order="C", copy=False)
-        return Array(buffers.put_one(value, where), where)
+        if value.dtype != dtype or not value.flags.c_contiguous:
+            value = value.astype(dtype, order="C")
+        return buffers.put_one(value, where)
     flags = value.flags
     shared = (
         flags.writeable
@@ -54,7 +75,7 @@ def hand_over(value: np.ndarray, where: Placement) -> Array:
     )
     if not shared:
         value = aligned_copy(value, dtype)
-    return Array(buffers.put(value, where, alias=True), where)
+    return buffers.put(value, where, alias=True)
 
 
-__all__ = ["aligned", "aligned_copy", "hand_over"]
+__all__ = ["aligned", "aligned_copy", "claimed", "hand_over"]
