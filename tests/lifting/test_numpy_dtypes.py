@@ -14,7 +14,7 @@ import numlift as nl
 DTYPES = "?bhilBHILefdFD"
 UFUNCS = sorted({f.__name__ for f in vars(np).values() if isinstance(f, np.ufunc)})
 BINARY = [n for n in UFUNCS if getattr(np, n).nin == 2 and getattr(np, n).signature is None]
-UNARY = [n for n in UFUNCS if getattr(np, n).nin == 1]
+UNARY = [n for n in UFUNCS if getattr(np, n).nin == 1 and n != "isnat"]  # of dates only
 PAIRS = [(a, b) for a in DTYPES for b in "?bHLefF"]
 LOOSE = {2: 4e-3, 4: 4e-6, 8: 1e-12}
 
@@ -36,6 +36,7 @@ def same_as_numpy(f: Callable[..., Any], rows: list[tuple[Any, ...]]) -> None:
         except (TypeError, ValueError):
             continue
         taken.append(row)
+    assert taken, "NumPy takes none of these"
     found = nl.lift(lambda rows: [f(*row) for row in rows])(taken)
     for row, w, g in zip(taken, wanted, found, strict=True):
         for a, b in zip(*[x if isinstance(x, tuple) else (x,) for x in (w, g)], strict=True):
@@ -63,7 +64,8 @@ OPERATORS = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lt", "eq
 @pytest.mark.parametrize("name", OPERATORS)
 def test_operators_with_python_and_numpy_numbers(name: str) -> None:
     op = getattr(operator, name)
-    for k in (2, 0.5, True, np.float32(2), np.int8(3)):
+    floats = () if name in ("and_", "lshift") else (0.5, np.float32(2))
+    for k in (2, True, np.int8(3), *floats):
         same_as_numpy(lambda x, k=k: op(x, k), [(data(a),) for a in DTYPES])
         same_as_numpy(lambda x, k=k: op(k, x), [(data(a),) for a in DTYPES])
 
@@ -74,9 +76,8 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
         for name in (
             "sum", "prod", "mean", "std", "var", "min", "any", "argmax", "cumsum", "cumprod",
             "nansum", "nanmean", "average", "sort", "argsort", "diff", "cov", "corrcoef",
-            "count_nonzero", "vander", "histogram", "convolve", "polyint", "polyder", "trapezoid",
+            "count_nonzero", "vander", "histogram", "polyint", "polyder", "trapezoid",
         )
-        if name != "convolve"
     },
     "where": lambda x: np.where(x != 0, x, 0.5),
     "interp": lambda x: np.interp([0.5], np.arange(4), x.real),
