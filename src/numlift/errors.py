@@ -379,6 +379,7 @@ def _called() -> str | None:
             return f"{name}.{method}"
     elif code.co_name in _WRAPPERS:
         function = entry.f_locals.get("function")
+        function = getattr(function, "__wrapped__", function)
         code = getattr(function, "__code__", code)
         name = getattr(function, "__name__", name)
     for folder, names in _named.items():

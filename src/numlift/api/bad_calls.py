@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from .. import errors
 from ..core.tracing import Value, type_of
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 _OF_CLASS: tuple[tuple[type[Exception], type[errors.NumliftError]], ...] = (
     (OverflowError, errors.IntegerOverflowError),
@@ -42,6 +45,22 @@ def explained(
     return error
 
 
+def explains(function: F) -> F:
+    """Decorator: `explained` errors, for functions that `library` does not make programs."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except (TypeError, ValueError, LookupError, ArithmeticError, AttributeError) as error:
+            found = explained(function, error, args, kwargs)
+            if found is error:
+                raise
+            raise found from error
+
+    return call  # type: ignore[return-value]
+
+
 def _in_users_code(tb: TracebackType | None) -> bool:
     while tb is not None:
         code = tb.tb_frame.f_code
@@ -62,4 +81,4 @@ def _shown(
     return {k: type_of(x) if isinstance(x, Value) else x for k, x in named.items()}
 
 
-__all__ = ["explained"]
+__all__ = ["explained", "explains"]

@@ -25,6 +25,8 @@ def static_ints(function: str, name: str, values: Any) -> tuple[int, ...]:
             return (int(values),)
         if type(values) is Dim:
             return (values,)  # type: ignore[return-value]
+        if isinstance(values, (bytes, bytearray)):  # whose items would be integers
+            raise TypeError
         return tuple([v if type(v) is int else as_size(v) for v in values])
     except TypeError:
         for v in values if isinstance(values, (tuple, list)) else (values,):

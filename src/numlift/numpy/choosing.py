@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..api.bad_calls import explains
 from ..api.library import library
 from ..core.tracing import apply, type_of
 from ..lax.arguments import static_int
@@ -27,6 +28,7 @@ from .util import as_value, broadcast_shape, broadcast_to_shape, check_axis, pro
 _INT, _BYTE = np.dtype(np.int32), np.dtype(np.uint8)
 
 
+@explains
 def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Any:
     """From each choice the elements where `a` holds its number: ``choices[a[i]][i]``.
 
@@ -119,6 +121,7 @@ def _place(arr: Any, mask: Any, vals: Any) -> Any:
     return reshape_to(out, t.shape)
 
 
+@explains
 def place(arr: Any, mask: Any, vals: Any, *, inplace: bool = True) -> Any:
     """The array with the elements where a mask is True replaced by values, one after the other.
 

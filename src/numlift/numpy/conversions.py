@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..api.bad_calls import explains
 from ..core.tracing import Tracer
 from .creation import array, asarray
 from .text import values_of
@@ -67,6 +68,7 @@ def asfortranarray(a: Any, dtype: Any = None, *, like: None = None) -> Any:
     return array(a, dtype, copy=False, ndmin=1, like=like)
 
 
+@explains
 def asarray_chkfinite(a: Any, dtype: Any = None, order: str | None = None) -> Any:
     """`a` as an array, after a check that no element is nan or infinite.
 
@@ -103,6 +105,7 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: str | None = None) -> An
     return x
 
 
+@explains
 def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: None = None) -> Any:
     """`a` as an array that meets NumPy's requirements: all but being writeable are met here.
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..api.bad_calls import explains
 from ..api.library import library
 from ..core.dims import max_size
 from ..core.tracing import apply, type_of
@@ -41,6 +42,7 @@ def _variables(function: str, m: Any, y: Any, rowvar: bool, dtype: Any) -> Any:
     return x if dtype is None else as_dtype(x, dtype)
 
 
+@explains
 def cov(
     m: Any,
     y: Any = None,
@@ -141,6 +143,7 @@ def _degrees(total: Any, weights: Any, aweights: Any, removed: int, t: Any) -> A
     return left if t.kind == "c" else apply(max_, left, zero)
 
 
+@explains
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> Any:
     """Correlation coefficients: ``cov[i, j] / sqrt(cov[i, i] * cov[j, j])``.
 

@@ -18,6 +18,7 @@ from ..core.dtypes import (
 from ..core.integers import integer_overflow
 from ..core.tracing import EVAL, Value, apply, current, type_of
 from ..core.types import array_type
+from ..lax.arguments import static_int
 from ..runtime.array import Array
 from ..runtime.placement import default_placement
 from ..runtime.transfer import as_array, device_put
@@ -77,6 +78,7 @@ def array(
         (1, 1, 2)
     """
     unused("array", order, like)
+    ndmin, ndmax = static_int("array", "ndmin", ndmin), static_int("array", "ndmax", ndmax)
     wanted = None if dtype is None else user_dtype(dtype, "array")
     x = from_value(object, wanted, copy)
     t = type_of(x)
@@ -96,8 +98,15 @@ def unused(function: str, order: Any, like: Any = None) -> None:
     """Check NumPy's arguments without a meaning here: the memory order, and `like`.
 
     Raises:
-        ValueArgumentError: no order of NumPy.  ArgumentError: `like` was given.
+        ValueArgumentError: no order of NumPy.  ArgumentError: an order that is no str; `like`.
     """
+    if order is not None and not isinstance(order, str):
+        raise errors.ArgumentError(
+            errors.explain(
+                function, f"order must be a str or None, not a {type(order).__name__}",
+                try_="order='K'",
+            )
+        )  # fmt: skip
     if order not in _ORDERS:
         raise errors.ValueArgumentError(
             errors.explain(function, f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")

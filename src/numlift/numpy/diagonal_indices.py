@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..api.bad_calls import explains
 from ..core.tracing import type_of
 from ..lax.arguments import static_int
 from ..runtime.transfer import as_array
@@ -20,6 +21,7 @@ def _indices(found: tuple[np.ndarray, ...]) -> tuple[Any, ...]:
     return tuple(as_array(i, dtype, explicit=True) for i in found)
 
 
+@explains
 def tril_indices(n: Any, k: Any = 0, m: Any = None) -> tuple[Any, Any]:
     """Row and column numbers of the lower triangle of an n by m matrix: all with ``j <= i + k``.
 
@@ -48,6 +50,7 @@ def tril_indices(n: Any, k: Any = 0, m: Any = None) -> tuple[Any, Any]:
     return rows, columns
 
 
+@explains
 def triu_indices(n: Any, k: Any = 0, m: Any = None) -> tuple[Any, Any]:
     """Row and column numbers of the upper triangle of an n by m matrix: all with ``j >= i + k``.
 
@@ -191,6 +194,7 @@ def diag_indices_from(arr: Any) -> tuple[Any, ...]:
     return diag_indices(shape[0], len(shape))
 
 
+@explains
 def mask_indices(n: int, mask_func: Any, k: Any = 0, *, size: int | None = None) -> tuple[Any, Any]:
     """Indices of the elements that ``mask_func(ones((n, n)), k)`` keeps (where it is not zero).
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..api.bad_calls import explains
 from ..api.library import library
 from ..core.dims import as_size
 from ..core.dtypes import user_dtype
@@ -52,9 +53,16 @@ def _band(shape: tuple[int, ...], k: Any, relation: Any) -> Any:
     return apply(relation, column, row)
 
 
+def _one_size(function: str, name: str, n: Any) -> Any:
+    sizes = shape_of(function, n)
+    if len(sizes) != 1 or isinstance(n, (list, tuple)):
+        raise errors.ArgumentError(errors.explain(function, f"{name} must be an int", {name: n}))
+    return sizes[0]
+
+
 def _banded(function: str, N: Any, M: Any, k: Any, dtype: Any, relation: Any, host: Any) -> Any:
-    n = shape_of(function, N)[0]
-    m = n if M is None else shape_of(function, M)[0]
+    n = _one_size(function, "N", N)
+    m = n if M is None else _one_size(function, "M", M)
     wanted = user_dtype(float if dtype is None else dtype, function, False)
     if isinstance(k, (int, np.integer)):
         k = int(k)
@@ -64,6 +72,7 @@ def _banded(function: str, N: Any, M: Any, k: Any, dtype: Any, relation: Any, ho
     return cast(mask, type_of(mask), wanted)
 
 
+@explains
 def eye(
     N: Any,
     M: Any = None,
@@ -103,6 +112,7 @@ def eye(
     return placed(_banded("eye", N, M, k, dtype, compare.eq, np.eye), device, out_sharding)
 
 
+@explains
 def identity(n: Any, dtype: Any = None, *, like: None = None) -> Any:
     """The n by n identity matrix: ones on the main diagonal, zeros elsewhere.
 
@@ -126,6 +136,7 @@ def identity(n: Any, dtype: Any = None, *, like: None = None) -> Any:
     return eye(n, dtype=dtype, like=like)
 
 
+@explains
 def tri(N: Any, M: Any = None, k: int = 0, dtype: Any = None, *, like: None = None) -> Any:
     """Ones at and below diagonal k of an N by M matrix, zeros above: ``out[i, j] = (j <= i + k)``.
 
@@ -410,6 +421,7 @@ def diagflat(v: Any, k: int = 0) -> Any:
     return _on_diagonal(reshape(x, (type_of(x).size,)), whole("diagflat", "k", k))
 
 
+@explains
 def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True) -> Any:
     """A copy of `a` with `val` on its main diagonal, the elements ``a[i, i, ..., i]``.
 
@@ -491,6 +503,7 @@ def _in_turn(v: Any, count: int) -> Any:
     return apply(Slice.of((0,), (count,), None), v)
 
 
+@explains
 def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
     """Vandermonde matrix: row i holds the powers of x[i].
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..api.bad_calls import explains
 from ..core.dtypes import (
     bfloat16,
     bool_,
@@ -95,6 +96,7 @@ def common_type(*arrays: Any) -> Any:
     return np.dtype(np.float16) if found is None else canonicalize_dtype(found)
 
 
+@explains
 def min_scalar_type(a: Any, /) -> Any:
     """The smallest dtype that holds a number; the dtype of an array with axes.
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..api.bad_calls import explains
 from ..core.dtypes import (
     as_dtype,
     bfloat16,
@@ -66,6 +67,7 @@ e, pi, inf, nan, euler_gamma, newaxis = math.e, math.pi, math.inf, math.nan, np.
 s_, index_exp = np.s_, np.index_exp
 
 
+@explains
 def can_cast(from_: Any, to: Any, casting: str = "safe") -> builtins.bool:
     """Whether a dtype, or the dtype of an array, converts to another one under a casting rule.
 

@@ -10,16 +10,19 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..api.bad_calls import explains
 from ..api.library import library
 from ..core.dims import known
-from ..core.dtypes import user_dtype
+from ..core.dtypes import as_dtype, user_dtype
 from ..core.tracing import Value, apply, type_of
 from ..lax.dot import as_sharding
 from ..ops.reductions import ReduceOr
 from ..sharding.rules import named
 from ..structural.arith import convert, mul
 from ..structural.shape import ReduceSum, Reshape, broadcast
+from .creation import unused
 from .diagonals import diagonal
+from .dtypes_api import can_cast
 from .pieces import permute, reshape_to
 from .products import contract
 from .util import as_value, promote
@@ -32,11 +35,15 @@ def _planner() -> Any:
     return importlib.import_module("opt_einsum")
 
 
+@explains
 def einsum(
     subscripts: Any,
     /,
     *operands: Any,
     out: None = None,
+    dtype: Any = None,
+    order: str | None = "K",
+    casting: str = "safe",
     optimize: Any = "auto",
     precision: Any = None,
     preferred_element_type: Any = None,
@@ -53,6 +60,9 @@ def einsum(
             turns: ``einsum(x, [0, 1], y, [1, 2], [0, 2])``.
         *operands: arrays, of as many axes as their subscripts.
         out: must be None: arrays are immutable.
+        dtype: dtype to compute in and to return; operands are converted to it first.
+        order: accepted ("K", "A", "C", "F" or None); arrays have no memory order here.
+        casting: which conversions to `dtype` are allowed, as for `can_cast`.
         optimize: how the order of products is found: a strategy of opt_einsum ("auto", "optimal",
             "greedy" ...), True, False (from left to right), or a path from `einsum_path`.
         precision: None, a `lax.Precision` or its name, a pair, or a dot algorithm.
@@ -63,10 +73,11 @@ def einsum(
         The result. Two operands become one dot_general.
 
     Raises:
-        ValueArgumentError: a malformed expression.  ShapeError: a letter has two sizes.
+        ValueArgumentError: a malformed expression, order or casting.  ShapeError: a letter has two
+        sizes.  DTypeError: `casting` forbids the conversion of an operand.
 
-    Differences from NumPy: products are taken in an optimised order by default; no ``out``,
-    ``dtype``, ``order``, ``casting``.
+    Differences from NumPy: products are taken in an optimised order by default; no ``out``.
+    Python numbers have no dtype of their own: with "safe" they are cast as with "same_kind".
 
     Example:
         >>> import numlift.numpy as np
@@ -79,8 +90,9 @@ def einsum(
         raise errors.ArgumentError(
             errors.explain("einsum", "out is not supported: arrays are immutable")
         )
+    unused("einsum", order)
     found, text = _arguments("einsum", subscripts, operands)
-    xs = promote(*found)
+    xs = promote(*(found if dtype is None else _cast(found, dtype, casting)))
     shapes = tuple([type_of(x).shape for x in xs])
     if preferred_element_type is not None:
         preferred_element_type = user_dtype(preferred_element_type, "einsum")
@@ -95,6 +107,26 @@ def einsum(
     )
 
 
+def _cast(operands: Sequence[Any], dtype: Any, casting: str) -> list[Any]:
+    """Operands in the dtype that the user asked for."""
+    wanted = user_dtype(dtype, "einsum")
+    asked = as_dtype(dtype)  # 64 bits wide if so: what is safe does not depend on the mode
+    for i, x in enumerate(operands):
+        t = type_of(x)
+        rule = "same_kind" if t.weak_type and casting == "safe" else casting
+        if not can_cast(t.dtype, asked, rule):
+            raise errors.DTypeError(
+                errors.explain(
+                    "einsum",
+                    f"cannot cast operand {i} to {wanted} according to the rule {casting!r}",
+                    {f"operand {i}": t},
+                    try_="casting='same_kind' or 'unsafe'",
+                )
+            )
+    return [convert(x, wanted) for x in operands]
+
+
+@explains
 def einsum_path(
     subscripts: Any, /, *operands: Any, optimize: Any = "auto"
 ) -> tuple[list[tuple[int, ...]], Any]:

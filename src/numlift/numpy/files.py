@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..api.bad_calls import explains
 from ..core.dtype_kinds import is_native
 from ..core.dtype_table import DTYPES, KeyDType
 from ..core.tracing import apply
@@ -29,6 +30,7 @@ def _told(function: str, read: Any, *args: Any, **kwargs: Any) -> Any:
         raise errors.ArgumentError(errors.explain(function, str(error))) from error
 
 
+@explains
 def frombuffer(
     buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0, *, like: None = None
 ) -> Any:
@@ -58,6 +60,7 @@ def frombuffer(
     )
 
 
+@explains
 def fromstring(
     string: str, dtype: Any = float, count: int = -1, *, sep: str, like: None = None
 ) -> Any:
@@ -126,6 +129,7 @@ def fromfile(
     )
 
 
+@explains
 def fromiter(iter: Any, dtype: Any, count: int = -1, *, like: None = None) -> Any:
     """An array from an iterator of numbers, which is read once, now.
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as host
 
 from .. import errors
+from ..api.bad_calls import explains
 from ..api.library import library
 from ..core.tracing import type_of
 from .diagonals import eye, vander
@@ -103,6 +104,7 @@ def polyfit(
     return coefficients, spread * (residuals / degrees)
 
 
+@explains
 def roots(p: Any, *, strip_zeros: bool = True) -> Any:
     """Roots of the polynomial with these coefficients, highest power first; complex.
 

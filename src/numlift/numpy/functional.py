@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from .. import errors
+from ..api.bad_calls import explains
 from ..api.vmap import vmap
 from ..core.dtypes import user_dtype
 from ..core.tracing import type_of
@@ -18,6 +19,7 @@ from .pieces import reshape_to
 from .util import as_value, broadcast_shape, check_axis
 
 
+@explains
 def apply_along_axis(
     func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any
 ) -> Any:
@@ -53,6 +55,7 @@ def apply_along_axis(
     return function(x)
 
 
+@explains
 def apply_over_axes(func: Callable[[Any, int], Any], a: Any, axes: Any) -> Any:
     """``func(a, axis)`` for one axis after the other; the number of axes stays.
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..api.bad_calls import explains
 from ..api.library import library
 from ..api.vmap import vmap
 from ..core.dtypes import user_dtype
@@ -21,6 +22,7 @@ from .ranges import arange
 from .util import as_value
 
 
+@explains
 def meshgrid(
     *xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy"
 ) -> tuple[Any, ...]:
@@ -115,6 +117,7 @@ mgrid = _Grid(
 ogrid = _Grid(np.ogrid, "ogrid", "Open grid: as `mgrid`, with axes of length 1 to be broadcast.")
 
 
+@explains
 def indices(dimensions: Any, dtype: Any = None, sparse: bool = False) -> Any:
     """Row, column, ... numbers of every element of an array.
 
@@ -154,6 +157,7 @@ def _numbers(shape: tuple[int, ...], dtype: Any, sparse: bool) -> Any:
     return tuple(found) if sparse else stack(found)
 
 
+@explains
 def fromfunction(
     function: Callable[..., Any],
     shape: Any,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..api.bad_calls import explains
 from ..api.library import library
 from ..api.sharding import reshard
 from ..core.tracing import Tracer, apply, type_of
@@ -233,6 +234,7 @@ def _spaced(low: Any, high: Any, count: int) -> Any:
     return linspace(start, stop, count + 1, dtype=type_of(low).dtype)
 
 
+@explains
 def histogram(
     a: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool | None = None
 ) -> tuple[Any, Any]:
@@ -299,6 +301,7 @@ def _amounts(function: str, x: Any, weights: Any) -> Any:
     return w
 
 
+@explains
 def histogram2d(
     x: Any,
     y: Any,
@@ -344,6 +347,7 @@ def histogram2d(
     return counts, *edges
 
 
+@explains
 def histogramdd(
     sample: Any,
     bins: Any = 10,

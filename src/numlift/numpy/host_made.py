@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .. import config
+from ..api.bad_calls import explains
 from ..core.tracing import EVAL, current
 from ..runtime import buffers
 from ..runtime.array import Array
@@ -32,7 +33,7 @@ def host_made(function: F) -> F:
     Every call gives an array in memory of its own. Calls with other arguments, such as arrays and
     devices, and calls under a transformation go to the function.
     """
-    name = function.__name__
+    name, function = function.__name__, explains(function)
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..api.bad_calls import explains
 from ..api.library import library
 from ..core.dims import Dim
 from ..core.integers import check_number
@@ -92,6 +93,7 @@ def _positions(function: str, obj: Any, n: int, ends: bool) -> tuple[np.ndarray,
     return np.atleast_1d(np.where(found < 0, found + n, found)), found.ndim == 0
 
 
+@explains
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     """`values` put in before the given positions.
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..api.bad_calls import explains
 from ..api.library import library
 from ..core.dim_bounds import LARGEST
 from ..core.dims import known
@@ -29,6 +30,7 @@ from .pieces import take
 from .util import as_value, check_axis, promote, to_inexact
 
 
+@explains
 def interp(
     x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
 ) -> Any:
@@ -84,8 +86,9 @@ def _interp(
                 {"xp": type_of(xp), "fp": type_of(fp)},
             )
         )
-    if type_of(x).kind == "c":
-        raise not_for_complex("interp", x)
+    for real in (x, 0 if period is None else as_value(period, "interp", "period")):
+        if type_of(real).kind == "c":
+            raise not_for_complex("interp", real)
     if period is not None:
         x, xp, fp = _periodic(x, xp, fp, period)
     shape = type_of(x).shape

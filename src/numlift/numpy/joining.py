@@ -19,12 +19,27 @@ from .manipulation import atleast_1d, atleast_2d, atleast_3d
 from .pieces import join, part, reshape_to
 from .util import as_value, check_axis, promote
 
+_RULES = ("no", "equiv", "safe", "same_kind", "unsafe")
+
+
+def _check_rule(function: str, casting: Any) -> None:
+    if not isinstance(casting, str):
+        raise errors.ArgumentError(
+            errors.explain(function, f"casting must be a str, not a {type(casting).__name__}")
+        )
+    if casting not in _RULES:
+        raise errors.ValueArgumentError(
+            errors.explain(function, f"casting must be one of {', '.join(_RULES)}, not {casting!r}")
+        )
+
 
 def _operands(
     function: str, arrays: Any, dtype: Any = None, casting: str = "unsafe", out: Any = None
 ) -> list[Any]:
     """The arrays of a sequence (or the rows of one array), promoted."""
     no_out(function, out)
+    if casting != "unsafe":
+        _check_rule(function, casting)
     if isinstance(arrays, (Value, np.ndarray)):
         t = type_of(arrays)
         if t.ndim == 0:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import errors
+from ..api.bad_calls import explains
 from ..core.tracing import Value, apply, type_of
 from ..core.types import ArrayType
 from ..lax.dot import as_sharding
@@ -73,6 +74,10 @@ def is_fortran(order: str, function: str) -> bool:
     Raises:
         ValueArgumentError: not one of "C", "F", "A", "K".
     """
+    if not isinstance(order, str):
+        raise errors.ArgumentError(
+            errors.explain(function, f"order must be a str, not a {type(order).__name__}")
+        )
     if order not in ("C", "F", "A", "K"):
         raise errors.ValueArgumentError(
             errors.explain(function, "order must be 'C', 'F', 'A' or 'K'", {"order": order})
@@ -251,6 +256,7 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Any:
     return permute(x, order)
 
 
+@explains
 def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
     """One axis moved until it lies before axis `start` of `a`; `moveaxis` is easier to read.
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..api.bad_calls import explains
 from ..api.library import library
 from ..core.dims import Dim, as_size, max_size
 from ..core.tracing import apply, type_of
@@ -43,6 +44,7 @@ _OPTIONS = {
 }
 
 
+@explains
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
     """`array` with a margin before and after each axis.
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..api.bad_calls import explains
 from ..api.library import library
 from ..core.tracing import apply, type_of
 from ..core.types import array_type
@@ -138,6 +139,7 @@ def _trimmed(function: str, x: Any, argument: str) -> Any:
     return part(x, 0, start, len(values))
 
 
+@explains
 def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Any:
     """Product of two polynomials: the convolution of their coefficients.
 
@@ -166,6 +168,7 @@ def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Any:
     return convolve(x, y)
 
 
+@explains
 def polydiv(u: Any, v: Any, *, trim_leading_zeros: bool = False) -> tuple[Any, Any]:
     """Quotient and remainder of two polynomials: ``u = quotient * v + remainder``.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import errors
+from ..api.bad_calls import explains
 from .arithmetic import remainder
 from .creation import as_owned
 from .index_arrays import check_known, integer_indices
@@ -14,6 +15,7 @@ from .util import as_value
 _MODES = (None, "fill", "drop", "clip", "wrap", "promise_in_bounds")
 
 
+@explains
 def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = True) -> Any:
     """A copy of `a` with values at indices into its elements in row-major order.
 

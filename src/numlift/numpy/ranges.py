@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..api.bad_calls import explains
 from ..api.library import library
 from ..core.dims import Dim, as_size, known, max_size
 from ..core.dtypes import is_python_scalar, result_type_of, user_dtype
@@ -323,6 +324,7 @@ def _spaced(x: Any, y: Any, num: int, div: int, endpoint: bool, real: Any) -> An
     return mixed
 
 
+@explains
 def logspace(
     start: Any,
     stop: Any,
@@ -383,6 +385,7 @@ def _logspace(
     return _first_axis_to(out, axis)
 
 
+@explains
 def geomspace(
     start: Any,
     stop: Any,

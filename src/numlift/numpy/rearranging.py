@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..api.bad_calls import explains
 from ..api.library import library
 from ..core.dims import Dim, as_size, max_size
 from ..core.tracing import apply, type_of
@@ -151,6 +152,7 @@ def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
     return apply(Rev.of((j,)), permute(x, order))
 
 
+@explains
 def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     """Elements moved along axes; those that leave at one end come back at the other.
 
@@ -298,6 +300,7 @@ def _tile(a: Any, reps: tuple[int, ...]) -> Any:
     return apply(Reshape.of(out, None), apply(Broadcast.of(wide, dims, None), x))
 
 
+@explains
 def repeat(
     a: Any,
     repeats: Any,
@@ -457,6 +460,7 @@ def _resize(a: Any, shape: tuple[int, ...]) -> Any:
     return reshape_to(part(flat, 0, 0, size), shape)
 
 
+@explains
 def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
     """The elements of `filt` without the zeros at its ends.
 

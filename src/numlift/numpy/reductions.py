@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from .. import errors
 from ..api.library import library
+from ..core.dtypes import issubdtype
 from ..core.tracing import apply, type_of
 from ..ops import reductions as ops
 from ..ops.elementwise_binary import max_, min_
@@ -38,6 +41,13 @@ def _start(function: str, initial: Any, dtype: Any) -> Any:
             errors.explain(
                 function, "initial must be one number", {"initial": t},
                 try_=f"{function}(a) and then combine it with the array",
+            )
+        )  # fmt: skip
+    if t.kind == "c" and not issubdtype(dtype, np.complexfloating):
+        raise errors.DTypeError(
+            errors.explain(
+                function, f"initial is complex, and the result is {dtype}", {"initial": t},
+                try_="initial.real, or dtype=complex",
             )
         )  # fmt: skip
     return as_dtype(start, dtype)

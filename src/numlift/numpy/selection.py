@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..api.bad_calls import explains
 from ..api.library import library
 from ..core.dtypes import finfo
 from ..core.integers import fits
@@ -88,6 +89,7 @@ def choose_by(which: Any, on_true: Any, on_false: Any, function: str) -> Any:
     return apply(arith.select, which, on_false, on_true)
 
 
+@explains
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
     """The element of the first choice whose condition holds, else `default`.
 
@@ -148,6 +150,7 @@ def _need_bools(condition: Any, i: int) -> Any:
     return mask
 
 
+@explains
 def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Any:
     """Functions on parts of an array: funclist[i] where condlist[i] holds (the last such i).
 
@@ -359,6 +362,7 @@ def _isclose(a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> Any:
     return near
 
 
+@explains
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
     """Whether ``abs(a - b) <= atol + rtol * abs(b)``, element by element, or a and b are equal.
 
@@ -394,6 +398,7 @@ def _allclose(a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> Any:
     return _every(_isclose(a, b, rtol, atol, equal_nan))
 
 
+@explains
 def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
     """Whether ``abs(a - b) <= atol + rtol * abs(b)`` for all elements, or they are equal.
 

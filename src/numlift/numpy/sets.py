@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import errors
+from ..api.bad_calls import explains
 from ..api.library import library
 from ..core.dtype_kinds import is_native
 from ..core.tracing import Tracer, apply, type_of
@@ -35,6 +36,7 @@ from .sorting import check_method
 from .util import as_value, broadcast_to_shape, check_axis, promote
 
 
+@explains
 def unique(
     ar: Any,
     return_index: bool = False,
@@ -303,6 +305,7 @@ def _vectors(function: str, *arrays: Any) -> list[Any]:
     ]
 
 
+@explains
 def union1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
     """The different elements of both arrays together, in ascending order.
 
@@ -352,6 +355,7 @@ def _padded_choice(
     return found
 
 
+@explains
 def intersect1d(
     ar1: Any,
     ar2: Any,
@@ -413,6 +417,7 @@ def _intersect(x: Any, y: Any, fill: Any, size: int) -> Any:
     return tuple(_padded_choice(xs, both, size, fill, ((convert(order_x, dtype), n), (where_y, m))))
 
 
+@explains
 def setdiff1d(
     ar1: Any,
     ar2: Any,
@@ -464,6 +469,7 @@ def _difference(x: Any, y: Any, fill: Any, size: int, assume_unique: bool) -> An
     return _padded_choice(x, keep, size, fill)[0]
 
 
+@explains
 def setxor1d(
     ar1: Any,
     ar2: Any,
@@ -512,6 +518,7 @@ def _exclusive(x: Any, y: Any, fill: Any, size: int) -> Any:
 _IN_METHODS = ("auto", "compare_all", "binary_search", "sort")
 
 
+@explains
 def isin(
     element: Any,
     test_elements: Any,

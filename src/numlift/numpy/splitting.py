@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..api.bad_calls import explains
 from ..api.library import library
 from ..core.tracing import apply, type_of
 from ..lax.arguments import static_int
@@ -15,6 +16,7 @@ from .pieces import concrete_array, part, reshape_to
 from .util import as_value, check_axis
 
 
+@explains
 def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     """Pieces of an array along an axis, whose sizes may differ by one.
 
@@ -40,6 +42,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     return _split("array_split", ary, indices_or_sections, axis)
 
 
+@explains
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     """Pieces of an array along an axis, of equal size or cut at given positions.
 
@@ -64,6 +67,7 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     return _split("split", ary, indices_or_sections, axis)
 
 
+@explains
 def hsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
     """Pieces of an array along axis 1, or along axis 0 for vectors: the inverse of `hstack`.
 
@@ -87,6 +91,7 @@ def hsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
     return _split("hsplit", x, indices_or_sections, 0 if type_of(x).ndim == 1 else 1)
 
 
+@explains
 def vsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
     """Pieces of an array along axis 0, for at least two axes: the inverse of `vstack`.
 
@@ -110,6 +115,7 @@ def vsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
     return _split("vsplit", _of_rank("vsplit", ary, 2), indices_or_sections, 0)
 
 
+@explains
 def dsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
     """Pieces of an array along axis 2, for at least three axes: the inverse of `dstack`.
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..api.bad_calls import explains
 from ..api.library import library
 from ..core.dtypes import python_scalar_dtype, user_dtype
 from ..core.integers import check_integer
@@ -148,6 +149,7 @@ def _take(a: Any, indices: Any, axis: int | None, mode: Any, fill: Any, hints: A
 # ---- along an axis ----------------------------------------------------------------------------
 
 
+@explains
 def take_along_axis(
     arr: Any,
     indices: Any,
@@ -249,6 +251,7 @@ def _take_along(
     return apply(op, arr, indices)
 
 
+@explains
 def put_along_axis(
     arr: Any,
     indices: Any,
@@ -456,6 +459,7 @@ def _unravel(indices: Any, sizes: tuple[int, ...]) -> list[Any]:
     return found[::-1]
 
 
+@explains
 def ravel_multi_index(
     multi_index: Sequence[Any],
     dims: Any,

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as host
 
 from .. import config
+from ..api.bad_calls import explains
 from .arithmetic import multiply
 from .creation import asarray
 from .floats import i0
@@ -17,6 +18,7 @@ def _window(values: Any) -> Any:
     return asarray(values, dtype="float64" if config.current().enable_x64 else "float32")
 
 
+@explains
 def bartlett(M: int) -> Any:
     """The triangle window ``1 - |2 n / (M - 1) - 1|``: 0 at both ends, 1 in the middle.
 
@@ -34,6 +36,7 @@ def bartlett(M: int) -> Any:
     return _window(host.bartlett(M))
 
 
+@explains
 def blackman(M: int) -> Any:
     """The window ``0.42 - 0.5 cos(2 pi n / (M - 1)) + 0.08 cos(4 pi n / (M - 1))``.
 
@@ -53,6 +56,7 @@ def blackman(M: int) -> Any:
     return _window(host.blackman(M))
 
 
+@explains
 def hamming(M: int) -> Any:
     """The window ``0.54 - 0.46 cos(2 pi n / (M - 1))``: a raised cosine with 0.08 at both ends.
 
@@ -70,6 +74,7 @@ def hamming(M: int) -> Any:
     return _window(host.hamming(M))
 
 
+@explains
 def hanning(M: int) -> Any:
     """The window ``0.5 - 0.5 cos(2 pi n / (M - 1))``: a raised cosine that is 0 at both ends.
 
@@ -87,6 +92,7 @@ def hanning(M: int) -> Any:
     return _window(host.hanning(M))
 
 
+@explains
 def kaiser(M: int, beta: Any) -> Any:
     """The window ``I0(beta sqrt(1 - (2 n / (M - 1) - 1)^2)) / I0(beta)``; I0 is `i0`.
 

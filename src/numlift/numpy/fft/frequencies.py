@@ -8,7 +8,7 @@ import numpy as np
 
 from ... import errors
 from ...api.library import library
-from ...core.dtypes import user_dtype
+from ...core.dtypes import issubdtype, user_dtype
 from ...core.tracing import apply, type_of
 from ...lax.arguments import static_int
 from ...ops.elementwise_binary import div
@@ -40,7 +40,15 @@ def _spacing(function: str, n: int, d: Any, dtype: Any) -> tuple[int, Any, Any]:
     if n < 0:
         raise errors.ValueArgumentError(errors.explain(function, f"n must be positive, but is {n}"))
     kind = user_dtype(float if dtype is None else dtype, function)
-    return n, as_value(d, function, "d"), kind
+    d = as_value(d, function, "d")
+    if type_of(d).kind == "c" and not issubdtype(kind, np.complexfloating):
+        raise errors.DTypeError(
+            errors.explain(
+                function, f"a complex spacing gives no {kind}", {"d": type_of(d)},
+                try_="d.real, or dtype=complex",
+            )
+        )  # fmt: skip
+    return n, d, kind
 
 
 def fftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: Any = None) -> Any:
@@ -57,6 +65,7 @@ def fftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: Any = None) -> A
 
     Raises:
         ZeroStepError: `n` is 0.  ValueArgumentError: it is negative or no integer.
+        DTypeError: a complex `d`, and no complex `dtype`.
 
     Differences from JAX: `n` must be positive.
 
@@ -83,6 +92,7 @@ def rfftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: Any = None) -> 
 
     Raises:
         ZeroStepError: `n` is 0.  ValueArgumentError: it is negative or no integer.
+        DTypeError: a complex `d`, and no complex `dtype`.
 
     Differences from JAX: `n` must be positive.
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ... import errors
+from ...api.bad_calls import explains
 from ...api.custom import custom_jvp
 from ...api.library import library
 from ...core.dims import Dim, max_size
@@ -170,6 +171,7 @@ def cond(x: Any, p: Any = None) -> Any:
     return norm(a, p, (-2, -1)) * norm(inv(a), p, (-2, -1))
 
 
+@explains
 def lstsq(
     a: Any, b: Any, rcond: Any = None, *, numpy_resid: bool = False
 ) -> tuple[Any, Any, Any, Any]:
