@@ -82,7 +82,7 @@ def test_orders_are_those_of_the_program(dtype: str, runs: list[str]) -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_extremes_and_differences_are_those_of_the_program(dtype: str) -> None:
+def test_extremes_and_differences_are_those_of_the_program(dtype: str, runs: list[str]) -> None:
     with nl.enable_x64(True):
         x = np.array(values(dtype, (60, 80)))
         for f in (np.argmax, np.argmin):
@@ -90,6 +90,8 @@ def test_extremes_and_differences_are_those_of_the_program(dtype: str) -> None:
                 same(f(x, **options), nl.jit(lambda x, f=f, o=options: f(x, **o))(x))
         for axis in (0, -1):
             same(np.diff(x, axis=axis), nl.jit(lambda x, a=axis: np.diff(x, axis=a))(x))
+    assert runs.count("diff") == 2
+    assert ("argmax" in runs) == ("argmin" in runs) == (dtype[0] != "c" and dtype != "float16")
 
 
 @pytest.mark.parametrize("dtype", ["int32", "float32", "float16"])
