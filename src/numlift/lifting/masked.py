@@ -29,14 +29,29 @@ class Masked:
         mask: bool array of rank 1.
         axis: axis of `whole` that the mask belongs to.
         filled: whether the values outside of the mask are copies of one inside already.
+        view: what a slice such as ``a[:i]`` is a view of: it reads the elements as they are now,
+            and writes them.
     """
 
-    __slots__ = ("axis", "mask", "whole")
+    __slots__ = ("_whole", "axis", "mask", "view")
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, whole: Any, mask: Any, axis: int, filled: bool = True):
-        self.mask, self.axis = mask, axis
-        self.whole = whole if filled else _filled(whole, self.held(np.ndim(whole)), mask, axis)
+    def __init__(self, whole: Any, mask: Any, axis: int, filled: bool = True, view: Any = None):
+        self.mask, self.axis, self.view = mask, axis, view
+        self._whole = whole if filled else _filled(whole, self.held(np.ndim(whole)), mask, axis)
+
+    @property
+    def whole(self) -> Any:
+        """The values."""
+        if self.view is not None and self.view.is_old():
+            self._whole = self.view.read()._whole
+        return self._whole
+
+    @whole.setter
+    def whole(self, new: Any) -> None:
+        self._whole = new
+        if self.view is not None:
+            self.view.write(Masked(new, self.mask, self.axis))
 
     @property
     def dtype(self) -> Any:

@@ -17,7 +17,8 @@ from .. import errors
 from .. import numpy as nlnp
 from ..core.tracing import Value
 from .masked import Masked
-from .selection import cast, selection
+from .selection import Selection, cast, selection
+from .spans import Windows, span
 
 Getter = Callable[[Any], Any]
 Putter = Callable[[Any, Any], Any]
@@ -159,6 +160,14 @@ class Writable:
     def __getitem__(self, index: Any) -> Any:
         asked, index = index, _index(plain(index))
         whole: Any = self.read()
+        spanned = span(index, whole)
+        if isinstance(spanned, Windows):
+            layout = spanned.layout(self.layout())
+            return Writable(spanned.read(whole), self, spanned.read, spanned.written, layout=layout)
+        if spanned is not None:
+            found = spanned.read(whole)
+            found.view = _SpanView(self, spanned)
+            return found
         selected = selection(index, whole)
         if selected is not None:
             return selected.read(whole)
@@ -190,7 +199,11 @@ class Writable:
             raise errors.ImmutableArrayError(
                 errors.explain("lift", "a NumPy scalar cannot be written into", {"value": whole})
             )
-        selected = selection(index, whole)
+        spanned = span(index, whole)
+        if isinstance(spanned, Windows):
+            self.write(spanned.written(whole, fitting(new, whole.dtype)))
+            return
+        selected = spanned or selection(index, whole)
         if selected is not None:
             self.write(put(whole, *selected.written(whole, new)))
             return
@@ -273,6 +286,26 @@ class Writable:
 
     def __deepcopy__(self, memo: Any) -> Writable:
         return self.__copy__()
+
+
+class _SpanView:
+    """The connection of a slice of unknown length, ``a[:i]``, with its array."""
+
+    def __init__(self, owner: Writable, spanned: Selection):
+        self.owner, self.spanned = owner, spanned
+        self.version = owner._root()._version
+
+    def is_old(self) -> bool:
+        return self.owner._root()._version != self.version
+
+    def read(self) -> Masked:
+        self.version = self.owner._root()._version
+        return self.spanned.read(self.owner.read())
+
+    def write(self, new: Masked) -> None:
+        whole = self.owner.read()
+        self.owner.write(put(whole, *self.spanned.written(whole, new)))
+        self.version = self.owner._root()._version
 
 
 def _settable(name: str) -> property:
