@@ -111,68 +111,70 @@ def library(
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        entries: dict[Any, Entry] = {}
-        quick: dict[Any, Entry] = {}  # calls with arrays only, by position: (flags, placements)
-        slow = _Slow(function, arrays, entries, quick, in_place, host)
-        call_slowly = door(slow.explained)
-
-        @functools.wraps(function)
-        def call(*args: Any, **kwargs: Any) -> Any:
-            if _current() is not EVAL:
-                try:
-                    return function(*args, **kwargs)
-                except (TypeError, ValueError, LookupError, ArithmeticError, AttributeError) as e:
-                    found = explained(function, e, args, kwargs)
-                    if found is e:
-                        raise
-                    raise found from e
-            if quick and not kwargs and len(args) <= arrays:
-                buffers: list[Any] = []
-                try:
-                    # Written out for the most frequent calls: a comprehension takes as long as
-                    # all of the rest.
-                    if len(args) == 1:
-                        x = args[0]
-                        entry = quick.get((_state(), x.placement))
-                        buffers = [x.buffer]
-                    elif args and type(args[-1]) in _NUMBERS:  # an exception would cost more
-                        entry, buffers = slow.quickly(args)
-                    elif len(args) == 2:
-                        x, y = args
-                        entry = quick.get((_state(), x.placement, y.placement))
-                        buffers = [x.buffer, y.buffer]
-                    else:
-                        entry = quick.get((_state(), *[x.placement for x in args]))
-                        buffers = [x.buffer for x in args]
-                except AttributeError:  # numbers, NumPy arrays or trees
-                    entry, buffers = slow.quickly(args)
-                if entry is not None:
-                    return run(entry, buffers)
-            try:
-                if len(args) == 1 and type(args[0]) is Array:
-                    leaves, tree = args, _ONE
-                else:
-                    leaves, tree = raw_flatten(args[:arrays])
-                options, kinds = _with_kinds(args[arrays:], kwargs)
-                try:
-                    places, buffers = [x.placement for x in leaves], [x.buffer for x in leaves]
-                except AttributeError:  # numbers or NumPy arrays; None, and so TypeError, if new
-                    places, buffers = slow.operands(leaves)  # type: ignore[misc]
-                entry = entries[(tree, _state(), options, *kinds, *places)]
-            except (KeyError, TypeError, ValueError, AttributeError):
-                entry = None
-            if entry is None:
-                return call_slowly(args, kwargs)
-            if not entry.plain:
-                made = zip(leaves, buffers, places, strict=True)
-                return slow.run(entry, [x if type(x) is Array else Array(b, p) for x, b, p in made])
-            if not options and len(leaves) == len(args) and all(map(_is, leaves, args)):
-                _remember(quick, leaves, entry)
-            return run(entry, buffers)
-
-        return call
+        return _dispatched(function, _Slow(function, arrays, in_place, host))
 
     return decorate
+
+
+def _dispatched(function: Callable[..., Any], slow: _Slow) -> Callable[..., Any]:
+    """The function that users call: the shorter the way of a call, the earlier it is tried."""
+    arrays, entries, quick = slow.arrays, slow.entries, slow.quick
+    call_slowly = door(slow.explained)
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if _current() is not EVAL:
+            try:
+                return function(*args, **kwargs)
+            except (TypeError, ValueError, LookupError, ArithmeticError, AttributeError) as error:
+                if (found := explained(function, error, args, kwargs)) is not error:
+                    raise found from error
+                raise
+        if quick and not kwargs and len(args) <= arrays:
+            buffers: list[Any] = []
+            try:
+                # Written out for the most frequent calls: a comprehension takes as long as
+                # all of the rest.
+                if len(args) == 1:
+                    x = args[0]
+                    entry = quick.get((_state(), x.placement))
+                    buffers = [x.buffer]
+                elif args and type(args[-1]) in _NUMBERS:  # an exception would cost more
+                    entry, buffers = slow.quickly(args)
+                elif len(args) == 2:
+                    x, y = args
+                    entry = quick.get((_state(), x.placement, y.placement))
+                    buffers = [x.buffer, y.buffer]
+                else:
+                    entry = quick.get((_state(), *[x.placement for x in args]))
+                    buffers = [x.buffer for x in args]
+            except AttributeError:  # numbers, NumPy arrays or trees
+                entry, buffers = slow.quickly(args)
+            if entry is not None:
+                return run(entry, buffers)
+        try:
+            if len(args) == 1 and type(args[0]) is Array:
+                leaves, tree = args, _ONE
+            else:
+                leaves, tree = raw_flatten(args[:arrays])
+            options, kinds = _with_kinds(args[arrays:], kwargs)
+            try:
+                places, buffers = [x.placement for x in leaves], [x.buffer for x in leaves]
+            except AttributeError:  # numbers or NumPy arrays; None, and so TypeError, if new
+                places, buffers = slow.operands(leaves)  # type: ignore[misc]
+            entry = entries[(tree, _state(), options, *kinds, *places)]
+        except (KeyError, TypeError, ValueError, AttributeError):
+            entry = None
+        if entry is None:
+            return call_slowly(args, kwargs)
+        if not entry.plain:
+            made = zip(leaves, buffers, places, strict=True)
+            return slow.run(entry, [x if type(x) is Array else Array(b, p) for x, b, p in made])
+        if not options and len(leaves) == len(args) and all(map(_is, leaves, args)):
+            _remember(quick, leaves, entry)
+        return run(entry, buffers)
+
+    return call
 
 
 def _with_kinds(options: Any, kwargs: dict[str, Any]) -> tuple[Any, Sequence[type]]:
@@ -199,13 +201,13 @@ class _Slow:
         self,
         function: Callable[..., Any],
         arrays: int,
-        entries: dict[Any, Entry],
-        quick: dict[Any, Entry],
         in_place: bool = False,
         host: Plan | None = None,
     ):
-        self.function, self.arrays, self.entries = function, arrays, entries
-        self.quick, self.host = quick, host
+        self.function, self.arrays, self.host = function, arrays, host
+        self.entries: dict[Any, Entry] = {}
+        self.quick: dict[Any, Entry] = {}
+        """Calls with arrays only, by position: (flags, placements)."""
         self.in_place = {0: 0} if in_place else {}
 
     def explained(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -213,10 +215,9 @@ class _Slow:
         try:
             return self(args, kwargs)
         except Exception as error:
-            found = explained(self.function, error, args, kwargs)
-            if found is error:
-                raise
-            raise found from error
+            if (found := explained(self.function, error, args, kwargs)) is not error:
+                raise found from error
+            raise
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         known = self._known(args, kwargs)
