@@ -11,6 +11,7 @@ from .. import errors
 from ..api.bad_calls import explains
 from ..api.library import library
 from ..core.dims import Dim, as_size, max_size
+from ..core.integers import check_number
 from ..core.tracing import apply, type_of
 from ..core.types import array_type
 from ..lax.arguments import static_int
@@ -106,7 +107,7 @@ def _widths(pad_width: Any, ndim: int) -> Widths:
         widths = tuple(found)
     else:
         widths = _pairs("pad_width", pad_width, ndim)
-    if any(n < 0 for pair in widths for n in pair):
+    if any([n < 0 for pair in widths for n in pair]):  # a generator would be a call a number
         raise errors.ValueArgumentError(
             errors.explain("pad", "widths must not be negative", {"pad_width": pad_width})
         )
@@ -216,10 +217,11 @@ def _pad_constant(x: Any, values: Any, widths: Widths) -> Any:
         )
     if not t.ndim:
         return reshape_to(x, ())
-    pairs = [
-        tuple(convert(v, t.dtype, t.weak_type) for v in pair)
-        for pair in _side_values(values, t.ndim, "constant_values")
-    ]
+    sides = _side_values(values, t.ndim, "constant_values")
+    for pair in sides:
+        for v in pair:
+            check_number("pad", v, t)
+    pairs = [tuple(convert(v, t.dtype, t.weak_type) for v in pair) for pair in sides]
     if not isinstance(values, (tuple, list)) and type_of(values).ndim == 0:
         return apply(Pad.of(tuple((a, b, 0) for a, b in widths)), x, pairs[0][0])
     for i, ((a, b), (low, high)) in enumerate(zip(widths, pairs, strict=True)):
