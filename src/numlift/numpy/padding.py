@@ -107,7 +107,7 @@ def _widths(pad_width: Any, ndim: int) -> Widths:
         widths = tuple(found)
     else:
         widths = _pairs("pad_width", pad_width, ndim)
-    if any([n < 0 for pair in widths for n in pair]):  # a generator would be a call a number
+    if [n for pair in widths for n in pair if n < 0]:  # a generator is a call for each number
         raise errors.ValueArgumentError(
             errors.explain("pad", "widths must not be negative", {"pad_width": pad_width})
         )
