@@ -104,9 +104,21 @@ def deserialize_and_load(
         serialized, in_tree, out_tree: what `serialize` returned.
         backend: platform of the devices; by default the one in use.
 
+    Returns:
+        A `Compiled` with the arguments, results and devices of the one that was serialised.
+
     Raises:
         ValueArgumentError: other or damaged bytes; a program made for another machine or jaxlib.
         DeviceError: devices that the program runs on do not exist here.
+
+    Example:
+        >>> import numlift as nl
+        >>> from numlift.experimental import serialize_executable
+        >>> compiled = nl.jit(lambda x: {"twice": x * 2}).lower(1.0).compile()
+        >>> stored = serialize_executable.serialize(compiled)
+        >>> loaded = serialize_executable.deserialize_and_load(*stored)
+        >>> print(loaded(3.0)["twice"])
+        6.0
     """
     function = "serialize_executable.deserialize_and_load"
     header, blobs = unpack(EXECUTABLE, serialized, function)
