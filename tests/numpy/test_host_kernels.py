@@ -181,3 +181,23 @@ def test_weak_types_and_committed_devices_stay() -> None:
     assert np.sort(x).committed
     weak = np.arange(5000) * 0 + 1.5
     assert np.sort(weak).type == nl.jit(np.sort)(weak).type
+
+
+REDUCTIONS = (np.max, np.min, np.ptp, np.all, np.any, np.count_nonzero)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int32", "uint8", "float32"])
+@pytest.mark.parametrize("function", REDUCTIONS)
+def test_reductions_are_those_of_the_program(function: Any, dtype: str) -> None:
+    if function is np.ptp and dtype == "bool":
+        return
+    x = values(dtype, (9, 30, 20))
+    if dtype == "float32":
+        x[3] = numpy.where(values("int32", (30, 20)) > 0, -0.0, 0.0)
+        x[5] = abs(x[5])
+    numbers = numpy.nan_to_num(x)
+    cases = [np.array(v) for v in (x, numbers, numpy.minimum(numbers, 0).astype(dtype))]
+    for options in ({}, {"axis": 0}, {"axis": -1, "keepdims": True}):
+        compiled = nl.jit(lambda x: function(x, **options))  # noqa: B023
+        for a in cases:
+            same(function(a, **options), compiled(a))

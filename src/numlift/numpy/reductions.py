@@ -14,7 +14,7 @@ from ..ops import reductions as ops
 from ..ops.elementwise_binary import max_, min_
 from ..structural.arith import add, mul, sub
 from ..structural.shape import ReduceSum
-from . import host_kernels
+from . import host_kernels, host_reductions
 from .elementwise import no_out
 from .logic import truth
 from .reducing import (
@@ -185,7 +185,7 @@ def _extreme(
     return result
 
 
-@library(1)
+@library(1, host=host_reductions.max)
 def max(
     a: Any,
     axis: Any = None,
@@ -223,7 +223,7 @@ def max(
     return _extreme("max", ops.ReduceMax, max_, a, axis, out, keepdims, initial, where)
 
 
-@library(1)
+@library(1, host=host_reductions.min)
 def min(
     a: Any,
     axis: Any = None,
@@ -263,7 +263,7 @@ def min(
 amax, amin = max, min
 
 
-@library(1)
+@library(1, host=host_reductions.ptp)
 def ptp(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> Any:
     """Range of the elements over axes: ``max(a) - min(a)``; NaN if there is one.
 
@@ -303,7 +303,7 @@ def _logical(
     return reduced(op, x, axes_of(function, axis, x), keepdims)
 
 
-@library(1)
+@library(1, host=host_reductions.all)
 def all(
     a: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, where: Any = None
 ) -> Any:
@@ -330,7 +330,7 @@ def all(
     return _logical("all", ops.ReduceAnd, True, a, axis, out, keepdims, where)
 
 
-@library(1)
+@library(1, host=host_reductions.any)
 def any(
     a: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, where: Any = None
 ) -> Any:
@@ -357,7 +357,7 @@ def any(
     return _logical("any", ops.ReduceOr, False, a, axis, out, keepdims, where)
 
 
-@library(1)
+@library(1, host=host_reductions.count_nonzero)
 def count_nonzero(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """Number of elements over axes that are not zero; NaN counts.
 
