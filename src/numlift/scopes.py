@@ -271,7 +271,8 @@ def default_device(device: Any) -> replace:
             ``"cpu"`` (its first device), or None for the first device of the default platform.
 
     Returns:
-        A scope for `with`, or a decorator. Arrays that are on a device already stay there.
+        A scope for `with`, or a decorator. Arrays committed to a device (`device_put(x, device)`)
+        stay there, and computations with them run there.
 
     Raises:
         ValueArgumentError: neither a device nor the name of a platform.

@@ -229,7 +229,8 @@ def _as_numpy(x: Any, dtype: Any) -> np.ndarray:
                     )
                 )
             return value if dtype is None or value.dtype == dtype else _cast(value, dtype)
-        return np.asarray(x, dtype)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.asarray(x, dtype)
     except OverflowError:
         raise integer_overflow("asarray", x, dtype or python_scalar_dtype(int)) from None
     except ValueError as error:
@@ -509,7 +510,8 @@ def block_until_ready(x: Any) -> Any:
         `x`.
 
     Raises:
-        ExecutionError: what went wrong in the first computation that failed.
+        ExecutionError: of the first computation that failed; what a Python callback raised is
+            raised as it is.
         DeletedBufferError: an array was deleted or donated.
 
     Example:
