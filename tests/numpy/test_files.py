@@ -68,3 +68,15 @@ def test_text_files() -> None:
         nl.jit(lambda y: np.savetxt(file, y))(x)
     with pytest.raises(errors.TracerArrayConversionError, match="save"):
         nl.jit(lambda y: np.save(file, y))(x)
+
+
+def test_errors_of_texts_name_the_function() -> None:
+    for name, call in {
+        "loadtxt": lambda: np.loadtxt(io.StringIO("1 a")),
+        "genfromtxt": lambda: np.genfromtxt(io.StringIO("1 2\n3")),
+        "savetxt": lambda: np.savetxt(io.StringIO(), np.ones((2, 2, 2))),
+    }.items():
+        with pytest.raises(errors.ValueArgumentError, match=f"^{name}: "):
+            call()
+    with pytest.raises(errors.ArgumentError, match="^fromregex: .*structured"):
+        np.fromregex(io.StringIO("1 2"), r"(\d)", "int32")

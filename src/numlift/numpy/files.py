@@ -393,6 +393,7 @@ def load(
     return restored(found, file)
 
 
+@explains
 def savetxt(
     fname: Any,
     X: Any,
@@ -421,7 +422,7 @@ def savetxt(
         None.
 
     Raises:
-        TracerArrayConversionError: `X` is traced.  ValueError: more than two axes.
+        TracerArrayConversionError: `X` is traced.  ValueArgumentError: more than two axes.
 
     Example:
         >>> import io, numlift.numpy as np
@@ -435,6 +436,7 @@ def savetxt(
     np.savetxt(fname, values, fmt, delimiter, newline, header, footer, comments, encoding)
 
 
+@explains
 def loadtxt(
     fname: Any,
     dtype: Any = float,
@@ -473,8 +475,8 @@ def loadtxt(
         become 32 bits wide after reading, unless x64 is on.
 
     Raises:
-        ValueError: a text is no number, or lines differ in length.  OSError: the file cannot be
-        read.
+        ValueArgumentError: a text is no number, or lines differ in length.
+        OSError: the file cannot be read.
 
     Differences from NumPy: one dtype for all columns, because there are no records.
 
@@ -491,6 +493,7 @@ def loadtxt(
     return asarray(found.T if unpack else found, like=like)
 
 
+@explains
 def genfromtxt(fname: Any, dtype: Any = float, *args: Any, **kwargs: Any) -> Any:
     """An array from lines of numbers in a text file of which some may be missing.
 
@@ -505,7 +508,7 @@ def genfromtxt(fname: Any, dtype: Any = float, *args: Any, **kwargs: Any) -> Any
         `filling_values` says. 64-bit dtypes become 32 bits wide after reading, unless x64 is on.
 
     Raises:
-        ValueError: lines differ in length.  OSError: the file cannot be read.
+        ValueArgumentError: lines differ in length.  OSError: the file cannot be read.
 
     Differences from NumPy: one dtype for all columns (no names, no records).
 
@@ -517,6 +520,7 @@ def genfromtxt(fname: Any, dtype: Any = float, *args: Any, **kwargs: Any) -> Any
     return asarray(np.genfromtxt(fname, np.dtype(dtype), *args, **kwargs))
 
 
+@explains
 def fromregex(file: Any, regexp: Any, dtype: Any, encoding: str | None = None) -> Any:
     """Columns of numbers from a text, found by a regular expression.
 
@@ -530,7 +534,7 @@ def fromregex(file: Any, regexp: Any, dtype: Any, encoding: str | None = None) -
         Dict from the names of the fields to arrays (matches,).
 
     Raises:
-        TypeError: `dtype` is not structured.  OSError: the file cannot be read.
+        ArgumentError: `dtype` is not structured.  OSError: the file cannot be read.
 
     Differences from NumPy: there are no records here, hence the dict; fields must be numbers.
 
