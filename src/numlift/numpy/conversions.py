@@ -167,6 +167,7 @@ def isfortran(a: Any) -> bool:
     return False
 
 
+@explains
 def may_share_memory(a: Any, b: Any, /, max_work: int = 0) -> bool:
     """Whether the memory of two arrays may overlap: a quick answer from its bounds.
 
@@ -194,6 +195,7 @@ def may_share_memory(a: Any, b: Any, /, max_work: int = 0) -> bool:
     )
 
 
+@explains
 def shares_memory(a: Any, b: Any, /, max_work: int = -1) -> bool:
     """Whether two arrays have an element in the same memory: the exact answer.
 

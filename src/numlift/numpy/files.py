@@ -89,6 +89,7 @@ def fromstring(
     )
 
 
+@explains
 def fromfile(
     file: Any,
     dtype: Any = float,
@@ -177,6 +178,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
     return import_dlpack(x, device=device, copy=copy)
 
 
+@explains
 def save(file: Any, arr: Any, allow_pickle: bool = True) -> None:
     """Write an array to a file in NumPy's ``.npy`` format; `load` reads every dtype back.
 
@@ -205,6 +207,7 @@ def save(file: Any, arr: Any, allow_pickle: bool = True) -> None:
     np.save(file, stored(arr, "save"), allow_pickle=allow_pickle)
 
 
+@explains
 def savez(file: Any, *args: Any, allow_pickle: bool = True, **kwds: Any) -> None:
     """Write several arrays to one ``.npz`` file; `load` reads every dtype back, as for `save`.
 
@@ -239,6 +242,7 @@ def savez(file: Any, *args: Any, allow_pickle: bool = True, **kwds: Any) -> None
     )
 
 
+@explains
 def savez_compressed(file: Any, *args: Any, allow_pickle: bool = True, **kwds: Any) -> None:
     """Write several arrays to one compressed ``.npz`` file; `savez` writes faster.
 
@@ -343,6 +347,7 @@ class Archive(Mapping[str, Any]):
         self._archive.close()
 
 
+@explains
 def load(
     file: Any,
     mmap_mode: str | None = None,

@@ -153,6 +153,7 @@ def _insert(x: Any, values: Any, where: tuple[int, ...], single: bool, axis: int
     return joined("insert", pieces, axis)
 
 
+@explains
 def delete(
     arr: Any, obj: Any, axis: int | None = None, *, assume_unique_indices: bool = False
 ) -> Any:

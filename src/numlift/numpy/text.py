@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..api.bad_calls import explains
 from ..core.tracing import Tracer
 from ..runtime.array import Array
 
@@ -40,6 +41,7 @@ def values_of(x: Any, function: str) -> Any:
     return np.asarray(x) if isinstance(x, Array) else x
 
 
+@explains
 def array2string(
     a: Any,
     max_line_width: int | None = None,
@@ -94,6 +96,7 @@ def array2string(
     )  # fmt: skip
 
 
+@explains
 def array_repr(
     arr: Any,
     max_line_width: int | None = None,
@@ -120,6 +123,7 @@ def array_repr(
         return repr(arr)
 
 
+@explains
 def array_str(
     a: Any,
     max_line_width: int | None = None,
@@ -168,6 +172,7 @@ def _number(x: Any, function: str) -> Any:
     return x[()] if isinstance(x, np.ndarray) else x
 
 
+@explains
 def format_float_positional(
     x: Any,
     precision: int | None = None,
@@ -211,6 +216,7 @@ def format_float_positional(
     )  # fmt: skip
 
 
+@explains
 def format_float_scientific(
     x: Any,
     precision: int | None = None,
