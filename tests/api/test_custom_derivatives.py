@@ -35,6 +35,8 @@ def test_custom_gradient_in_every_mode() -> None:
     close(nl.grad(two, (0, 1))(3.0, 4.0), (5, 4))
     with pytest.raises(errors.ArgumentError, match="pair"):
         nl.custom_gradient(lambda x: x)(1.0)
+    with pytest.raises(errors.ArgumentError, match="custom_gradient: expected a function"):
+        nl.custom_gradient(3)
 
 
 def test_closure_convert_hoists_what_may_be_differentiated() -> None:

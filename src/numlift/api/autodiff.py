@@ -213,6 +213,10 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     Returns:
         (result, f_jvp), and auxiliary data if `has_aux`; ``f_jvp(*tangents)`` is df[tangents].
 
+    Raises:
+        ArgumentError: `fun` is not callable, or an argument is no array; from the linear function:
+            a tangent has not the structure, shape and dtype of its primal.
+
     Example:
         >>> import numlift as nl
         >>> y, f_jvp = nl.linearize(lambda x: x * x, 3.0)
@@ -325,6 +329,11 @@ def vjp(
     Returns:
         (result, f_vjp), and auxiliary data if `has_aux`. ``f_vjp(ct)`` returns one cotangent an
         argument, ct J; zeros of dtype float0 for integer arguments.
+
+    Raises:
+        ArgumentError: `fun` is not callable, an argument is no array, or with `has_aux` the result
+            is no pair; from the pullback: the cotangent has not the structure, shape and dtype of
+            the result.
 
     Example:
         >>> import numlift as nl

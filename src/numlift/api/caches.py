@@ -41,6 +41,9 @@ def live_arrays(platform: str | None = None) -> list[Array]:
     Returns:
         The arrays, in no particular order.
 
+    Raises:
+        DeviceError: the platform is not available.
+
     Example:
         >>> import numlift as nl
         >>> x = nl.numpy.arange(5)

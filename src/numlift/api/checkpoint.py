@@ -40,6 +40,9 @@ def checkpoint(
     Returns:
         A function with the same values and derivatives.
 
+    Raises:
+        ArgumentError: `fun` or `policy` is not callable; at the call: an argument is no array.
+
     Example:
         >>> import numlift as nl
         >>> f = nl.checkpoint(lambda x: nl.numpy.sin(nl.numpy.sin(x)))

@@ -72,6 +72,9 @@ def closure_convert(
         (converted, consts): ``converted(*args, *consts)`` equals ``fun(*args)``. `consts` are the
         traced floating-point values that `fun` closes over.
 
+    Raises:
+        ArgumentError: `fun` is not callable.
+
     Example:
         >>> import numlift as nl
         >>> def f(x):
@@ -115,6 +118,9 @@ def custom_gradient(fun: Callable[..., Any]) -> Callable[..., Any]:
     Returns:
         A function that returns the result, with this derivative.
 
+    Raises:
+        ArgumentError: `fun` is not callable; at the call: its result is no pair.
+
     Example:
         >>> import numlift as nl
         >>> @nl.custom_gradient
@@ -123,6 +129,8 @@ def custom_gradient(fun: Callable[..., Any]) -> Callable[..., Any]:
         >>> print(square(3.0), nl.grad(square)(3.0))
         9.0 30.0
     """
+
+    check_callable(fun, "custom_gradient")
 
     @functools.wraps(fun)
     def function(*args: Any) -> Any:

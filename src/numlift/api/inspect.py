@@ -24,6 +24,9 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     Returns:
         `ShapeDtypeStruct`s in the structure of the result.
 
+    Raises:
+        ArgumentError: `fun` is not callable, or an argument has no shape and dtype.
+
     Example:
         >>> import numlift as nl
         >>> nl.eval_shape(lambda x: x @ x.T, nl.ShapeDtypeStruct((2, 3), "float32"))

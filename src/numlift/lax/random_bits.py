@@ -57,6 +57,10 @@ def rng_bit_generator(
 
     Differences from JAX: a batch of states gives the same bits as a loop over them.
 
+    Raises:
+        ShapeError: the key has not the words of the algorithm.
+        DTypeError: the key or `dtype` is no unsigned integer.
+
     Example:
         >>> state, bits = rng_bit_generator(np.zeros(4, np.uint32), (3,))
         >>> state.shape, bits.shape

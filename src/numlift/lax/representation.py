@@ -315,6 +315,10 @@ def empty(shape: Any, dtype: Any, *, out_sharding: Any = None) -> Any:
     Returns:
         The array.
 
+    Raises:
+        ShapeError: a size is negative.
+        DTypeError: no dtype of arrays.
+
     Example:
         >>> empty((2,), "int32").shape
         (2,)

@@ -36,6 +36,12 @@ def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: in
 
     Differences from JAX: sorting a single array puts -0.0 before 0.0 (JAX keeps their order).
 
+    Raises:
+        ArgumentError: no operand.
+        ShapeError: the shapes of the operands differ.
+        AxisError: the axis is out of range.
+        ValueArgumentError: `num_keys` is not from 1 to the number of operands.
+
     Example:
         >>> import numpy as np
         >>> sort(np.float32([3, 1, 2])).tolist()
@@ -92,6 +98,11 @@ def top_k(operand: Any, k: int, *, axis: int = -1) -> Any:
 
     Derivative: tangents are taken at the indices.
 
+    Raises:
+        ValueArgumentError: `k` is negative or above the size of the axis.
+        DTypeError: complex numbers have no order.
+        AxisError: the axis is out of range.
+
     Example:
         >>> import numpy as np
         >>> values, places = top_k(np.float32([1, 9, 4]), 2)
@@ -131,6 +142,11 @@ def approx_max_k(
     Returns:
         (values, indices), as `top_k`.
 
+    Raises:
+        ValueArgumentError: `k` is above the size of the axis, or `recall_target` is not in (0, 1].
+        DTypeError: `operand` is no real float.
+        AxisError: the axis is out of range.
+
     Example:
         >>> import numpy as np
         >>> approx_max_k(np.float32([1, 9, 4]), 1)[1].tolist()
@@ -156,6 +172,11 @@ def approx_min_k(
 
     Returns:
         (values, indices), smallest first.
+
+    Raises:
+        ValueArgumentError: `k` is above the size of the axis, or `recall_target` is not in (0, 1].
+        DTypeError: `operand` is no real float.
+        AxisError: the axis is out of range.
 
     Example:
         >>> import numpy as np

@@ -105,6 +105,11 @@ def reduce_window(
     all. Differences from JAX: general computations can be differentiated too, and the derivative
     of max and min works for any dilation.
 
+    Raises:
+        ShapeError: not one size, stride or padding for each axis.
+        ValueArgumentError: an unknown padding, or a stride or dilation below 1.
+        TreeError: `computation` returns another structure.
+
     Example:
         >>> import numpy as np
         >>> from numlift.ops.elementwise_binary import max_
