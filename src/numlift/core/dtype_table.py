@@ -229,7 +229,7 @@ def as_dtype(x: Any) -> Any:
         )
     try:
         return np.dtype(x)
-    except TypeError:
+    except (TypeError, ValueError):  # ValueError: it has a `dtype` that is none of NumPy's
         raise unsupported(x) from None
 
 

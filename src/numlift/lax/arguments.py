@@ -58,6 +58,10 @@ def static_int(function: str, name: str, value: Any) -> int:
     except TypeError:
         static_ints(function, name, (value,))  # raises if it is traced
         raise
+    except OverflowError as error:
+        raise errors.IntegerOverflowError(
+            errors.explain(function, f"{name} is larger than any size", {name: value})
+        ) from error
 
 
 def axis_in_range(function: str, axis: Any, ndim: int, operand: Any = None) -> int:

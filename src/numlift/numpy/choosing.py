@@ -23,7 +23,7 @@ from ..ops.shape import Pad
 from ..structural.arith import add, convert, select, sub
 from ..structural.shape import ReduceSum, Reshape
 from .pieces import concrete_array, moved, part, reshape_to, take
-from .util import as_value, broadcast_shape, broadcast_to_shape, check_axis, promote
+from .util import as_value, broadcast_shape, broadcast_to_shape, check_axis, need_word, promote
 
 _INT, _BYTE = np.dtype(np.int32), np.dtype(np.uint8)
 
@@ -60,6 +60,7 @@ def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Any:
             errors.explain("choose", "a must hold integers", {"a": type_of(index)})
         )
     if mode == "raise":
+    need_word("choose", "mode", mode)
         count = len(choices)
         values = concrete_array("choose", index, "a", "mode='raise' looks at its values")
         if values.size and (values.min() < 0 or values.max() >= count):
@@ -160,6 +161,7 @@ def place(arr: Any, mask: Any, vals: Any, *, inplace: bool = True) -> Any:
 def _bit_order(function: str, bitorder: str) -> np.ndarray:
     if bitorder not in ("big", "little"):
         raise errors.ValueArgumentError(
+    need_word(function, "bitorder", bitorder)
             errors.explain(function, "bitorder must be 'big' or 'little'", {"bitorder": bitorder})
         )
     shifts = np.arange(8, dtype=np.uint8)

@@ -27,6 +27,7 @@ from ..structural.shape import reshape
 from .array_values import NOT_NUMBERS, from_value
 from .util import as_value
 
+_MOST_AXES = 64  # as in NumPy
 _ALIGNED = 64  # bytes; arrays in the memory of others must begin at a multiple
 
 
@@ -79,6 +80,10 @@ def array(
     """
     unused("array", order, like)
     ndmin, ndmax = static_int("array", "ndmin", ndmin), static_int("array", "ndmax", ndmax)
+    if ndmin > _MOST_AXES:
+        raise errors.ValueArgumentError(
+            errors.explain("array", f"ndmin must be at most {_MOST_AXES}", {"ndmin": ndmin})
+        )
     wanted = None if dtype is None else user_dtype(dtype, "array")
     x = from_value(object, wanted, copy)
     t = type_of(x)

@@ -18,7 +18,15 @@ from ..structural.arith import add, conjugated, convert, mul, sub
 from ..structural.shape import ReduceSum
 from . import host_kernels
 from .pieces import binary, join, part, reshape_to, reverse
-from .util import as_value, broadcast_to_shape, check_axes, check_axis, promote, to_inexact
+from .util import (
+    as_value,
+    broadcast_to_shape,
+    check_axes,
+    check_axis,
+    need_word,
+    promote,
+    to_inexact,
+)
 
 
 def _step(x: Any, axis: int) -> Any:
@@ -362,6 +370,7 @@ def _vectors(function: str, a: Any, v: Any) -> list[Any]:
 def _slide(function: str, x: Any, y: Any, mode: str, precision: Any, preferred: Any) -> Any:
     """Scalar products of `y` with the windows of the longer `x`."""
     n, m = type_of(x).shape[0], type_of(y).shape[0]
+    need_word(function, "mode", mode)
     if mode not in ("full", "same", "valid"):
         raise errors.ValueArgumentError(
             errors.explain(function, "mode must be 'full', 'same' or 'valid'", {"mode": mode})

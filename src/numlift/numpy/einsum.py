@@ -160,10 +160,24 @@ def einsum_path(
     inputs, output, _ = _parsed(text, shapes, None)
     given = _frozen_path(optimize)
     given = list(given) if isinstance(given, tuple) else given
-    path, info = _planner().contract_path(
-        f"{','.join(inputs)}->{output}", *shapes, shapes=True, optimize=given
-    )
+    path, info = _planned(f"{','.join(inputs)}->{output}", shapes, given)
     return list(path), info
+
+
+def _planned(text: str, shapes: Sequence[Any], optimize: Any) -> tuple[Any, Any]:
+    """The path of opt_einsum, and its report."""
+    try:
+        path, info = _planner().contract_path(text, *shapes, shapes=True, optimize=optimize)
+    except (IndexError, KeyError, TypeError) as error:
+        raise errors.ArgumentError(
+            errors.explain(
+                "einsum",
+                f"optimize is no strategy and no path of these operands: {error}",
+                {"optimize": optimize, "subscripts": text},
+                try_="optimize='auto', or a path of einsum_path",
+            )
+        ) from error
+    return path, info
 
 
 def _arguments(function: str, first: Any, rest: tuple[Any, ...]) -> tuple[list[Any], Any]:
@@ -195,6 +209,16 @@ def _arguments(function: str, first: Any, rest: tuple[Any, ...]) -> tuple[list[A
 def _frozen_path(optimize: Any) -> Any:
     if optimize is True:
         return "optimal"
+    fine = optimize is None or isinstance(optimize, (bool, str, list, tuple))
+    if not fine and not callable(optimize):
+        raise errors.ArgumentError(
+            errors.explain(
+                "einsum",
+                f"optimize must be a bool, a name or a path, not a {type(optimize).__name__}",
+                {"optimize": optimize},
+                try_="optimize='auto'",
+            )
+        )
     if isinstance(optimize, (list, tuple)):
         steps = optimize[1:] if optimize and optimize[0] == "einsum_path" else optimize
         return tuple(tuple(int(i) for i in step) for step in steps)
@@ -256,9 +280,7 @@ def _path(
         return (tuple(range(n)),)
     given = list(optimize) if isinstance(optimize, tuple) else optimize
     shapes = tuple([tuple([known(d, _GUESS) for d in shape]) for shape in shapes])
-    path, _ = _planner().contract_path(
-        f"{','.join(inputs)}->{output}", *shapes, shapes=True, optimize=given
-    )
+    path, _ = _planned(f"{','.join(inputs)}->{output}", shapes, given)
     return tuple(tuple(step) for step in path)
 
 

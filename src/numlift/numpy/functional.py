@@ -16,7 +16,7 @@ from ..structural.arith import convert
 from .creation import asarray
 from .manipulation import expand_dims
 from .pieces import reshape_to
-from .util import as_value, broadcast_shape, check_axis
+from .util import as_value, broadcast_shape, check_axis, need_word
 
 
 @explains
@@ -102,6 +102,7 @@ Core = tuple[str, ...]
 
 
 def _parse(signature: str) -> tuple[list[Core], list[Core]]:
+    need_word("vectorize", "signature", signature)
     text = signature.replace(" ", "")
     if not _SIGNATURE.fullmatch(text):
         raise errors.ValueArgumentError(
@@ -156,6 +157,13 @@ def vectorize(
         raise errors.ArgumentError(
             errors.explain("vectorize", f"expected a function, got a {type(pyfunc).__name__}")
         )
+    if excluded is not None and not isinstance(excluded, (set, frozenset, list, tuple)):
+        raise errors.ArgumentError(
+            errors.explain(
+                "vectorize", f"excluded must be a set, not a {type(excluded).__name__}",
+                try_="excluded={0} or {'name'}",
+            )
+        )  # fmt: skip
     skipped = frozenset(excluded or ())
     if any(not isinstance(e, (str, int)) for e in skipped) or any(
         isinstance(e, int) and e < 0 for e in skipped

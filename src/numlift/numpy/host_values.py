@@ -107,8 +107,10 @@ def need_weight(function: str, a_shape: Any, weights: Any, axes: tuple[int, ...]
     known = host_values(weights)
     if known is None:
         return
-    sums = known.sum(axes) if known.shape == a_shape else known.sum()
-    if not np.all(sums):
+    whole = known.shape == a_shape
+    if not whole and known.shape != tuple(a_shape[i] for i in axes):
+        return  # which the function itself explains
+    if not np.all(known.sum(axes) if whole else known.sum()):
         raise errors.ZeroSumError(
             errors.explain(
                 function,

@@ -24,12 +24,14 @@ from .host_values import need_monotonic
 from .operands import within
 from .pieces import take
 from .reducing import asked_dtype, flat, int_dtype
-from .util import as_value, check_axis, promote
+from .util import as_value, check_axis, need_word, promote
 
 _KINDS = (None, "quicksort", "mergesort", "heapsort", "stable")
 
 
 def _options(function: str, kind: Any, order: Any, stable: Any) -> None:
+    if kind is not None:
+        need_word(function, "kind", kind)
     if kind not in _KINDS:
         raise errors.ValueArgumentError(
             errors.explain(
@@ -38,7 +40,7 @@ def _options(function: str, kind: Any, order: Any, stable: Any) -> None:
             )
         )  # fmt: skip
     if order is not None:
-        raise errors.ArgumentError(
+        raise errors.ValueArgumentError(
             errors.explain(function, "order must be None: arrays have no fields", {"order": order})
         )
 

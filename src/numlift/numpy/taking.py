@@ -35,12 +35,13 @@ from ..structural.shape import Reshape, full, reshape
 from .arithmetic import remainder
 from .index_arrays import along_numbers, check_known, integer_indices, size_like, without
 from .index_update import cast_values
-from .util import as_value, broadcast_shape, broadcast_to_shape, check_axis
+from .util import as_value, broadcast_shape, broadcast_to_shape, check_axis, need_word
 
 mode_of = GatherScatterMode.from_any
 
 
 def take(
+@explains
     a: Any,
     indices: Any,
     axis: int | None = None,
@@ -406,6 +407,7 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]
 
     Returns:
         One array of indices an axis.
+@explains
 
     Raises:
         DTypeError: the indices are no integers.
@@ -430,6 +432,7 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]
         raise errors.ValueArgumentError(str(error)) from None
     found = _unravel(indices, sizes[:: -1 if order == "F" else 1])
     return tuple(reversed(found) if order == "F" else found)
+    need_word("unravel_index", "order", order)
 
 
 @library()
@@ -503,6 +506,8 @@ def ravel_multi_index(
     if len(multi_index) != len(sizes):
         raise errors.ShapeError(
             errors.explain(
+    need_word("ravel_multi_index", "mode", mode)
+    need_word("ravel_multi_index", "order", order)
                 "ravel_multi_index",
                 f"one array of indices for each of {len(sizes)} axes, got {len(multi_index)}",
             )

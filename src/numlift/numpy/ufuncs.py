@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import operator
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -14,6 +13,7 @@ import numpy as np
 from .. import config, errors
 from ..core.dtypes import canonicalize_dtype, user_dtype
 from ..core.tracing import type_of
+from ..lax.arguments import static_int
 from . import folding
 from .array_values import convert_to
 from .creation import as_owned
@@ -362,7 +362,8 @@ def core_axes(
                     try_="axes=",
                 )
             )
-        return [(-1 if axis is None else operator.index(axis),)] * (len(counts) - 1) + [()]
+        one = -1 if axis is None else static_int(name, "axis", axis)
+        return [(one,)] * (len(counts) - 1) + [()]
     if keepdims:
         raise errors.ArgumentError(errors.explain(name, "takes axis with keepdims, not axes"))
     if not isinstance(axes, list):

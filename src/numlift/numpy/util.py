@@ -250,6 +250,18 @@ def check_axes(function: str, axis: Any, ndim: int) -> tuple[int, ...]:
 
 
 def expand(x: Any, axes: Sequence[int]) -> Any:
+def need_word(function: str, name: str, value: Any) -> None:
+    """Raise unless the name of a mode or an order is a str.
+
+    Raises:
+        ArgumentError: it is none.
+    """
+    if not isinstance(value, str):
+        raise errors.ArgumentError(
+            errors.explain(function, f"{name} must be a str, not a {type(value).__name__}")
+        )
+
+
     """Insert axes of size 1 at the given positions of the result."""
     shape = list(type_of(x).shape)
     for a in sorted(axes):

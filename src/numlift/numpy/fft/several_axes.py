@@ -14,13 +14,24 @@ from ..util import check_axes, check_axis
 from .transforms import FFT, IFFT, IRFFT, RFFT, operand, transform
 
 
+def _need_sequence(function: str, name: str, values: Any) -> None:
+    try:
+        iter(values)
+    except TypeError:
+        raise errors.ArgumentError(
+            errors.explain(function, f"{name} must be a sequence of ints", {name: values})
+        ) from None
+
+
 def _many(function: str, a: Any, kind: FftType, s: Any, axes: Any, norm: Any) -> Any:
     x = operand(function, a, kind)
     shape = type_of(x).shape
     if s is not None:
+        _need_sequence(function, "s", s)
         s = static_shape(function, s, "s")
     if axes is None:
         axes = range(len(shape)) if s is None else range(len(shape) - len(s), len(shape))
+    _need_sequence(function, "axes", axes)
     axes = static_shape(function, tuple(axes), "axes")
     if s is None:
         s = [shape[check_axis(function, i, len(shape))] for i in axes]

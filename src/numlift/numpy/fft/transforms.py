@@ -9,8 +9,8 @@ import numpy as np
 
 from ... import errors
 from ...api.library import library
-from ...core.dims import as_size
 from ...core.tracing import apply, type_of
+from ...lax.arguments import static_int
 from ...ops.fft import Fft, FftType, as_complex, half
 from ...ops.shape import Pad
 from ...structural.arith import conjugated, convert, mul
@@ -107,7 +107,7 @@ def _one(function: str, a: Any, kind: FftType, n: int | None, axis: int, norm: A
     size = type_of(x).shape[axis]
     if n is None:
         n = 2 * (size - 1) if kind is IRFFT else size
-    return transform(function, x, kind, (as_size(n),), (axis,), norm)
+    return transform(function, x, kind, (static_int(function, "n", n),), (axis,), norm)
 
 
 @library()
