@@ -12,7 +12,7 @@ import numpy as np
 from .. import config, errors
 from ..core.dtypes import python_scalar_dtype, result_type_of
 from ..core.exact import exact, is_ambiguous
-from ..core.integers import fits
+from ..core.integers import fits, plain_integer
 from ..core.tracing import EVAL, Tracer, Value, current, leaked, type_of
 from ..runtime import xla
 from ..runtime.array import Array
@@ -34,6 +34,7 @@ _current = current.get
 _LEAF = raw_flatten(0)[1]
 _ONE = raw_flatten((0,))[1]
 _LIMIT = 1024
+_INT32 = range(-(2**31), 2**31)
 _NUMBERS = frozenset((bool, int, float, complex))
 _FLAT = _NUMBERS | {str, type, type(None)}
 _LEAVES = _NUMBERS | {Array, np.ndarray}
@@ -71,19 +72,19 @@ def _with_integers(leaves: Sequence[Any]) -> list[Any]:
     An int beside floats or beside arrays of the default integer dtype stays: it is weakly typed.
 
     Raises:
-        OverflowError: one does not fit.
+        OverflowError: one does not fit, or fits no integer dtype beside floats.
     """
     dtype = None
     for x in leaves:
         if type(x) is Array or isinstance(x, _ARRAYS):
             t = type_of(x)
             if t.inexact:
-                return list(leaves)
+                return _beside_floats(leaves)
             if t.kind in "iu":
                 own = (t.dtype, False)
                 dtype = t.dtype if dtype is None else result_type_of(((dtype, False), own))[0]
         elif type(x) is float or type(x) is complex:
-            return list(leaves)
+            return _beside_floats(leaves)
     if dtype is None:
         return list(leaves)
     if not all(fits(x, dtype) for x in leaves if type(x) is int):
@@ -91,6 +92,13 @@ def _with_integers(leaves: Sequence[Any]) -> list[Any]:
     if dtype is python_scalar_dtype(int):
         return list(leaves)
     return [concrete(dtype.type(x), "asarray") if type(x) is int else x for x in leaves]
+
+
+def _beside_floats(leaves: Sequence[Any]) -> list[Any]:
+    for x in leaves:
+        if type(x) is int and x not in _INT32 and not fits(x, python_scalar_dtype(int)):
+            raise OverflowError
+    return list(leaves)
 
 
 def library(
@@ -232,6 +240,7 @@ class _Slow:
             return self.function(*args, **kwargs)
         options, extra = _frozen_options(args[self.arrays :], kwargs)
         leaves, tree = raw_flatten((dynamic, extra))
+        leaves = [plain_integer(x) for x in leaves]
         if int in map(type, leaves):
             try:
                 leaves = _with_integers(leaves)

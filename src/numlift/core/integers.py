@@ -27,6 +27,11 @@ def fits(x: int, dtype: Any) -> bool:
     return numbers is None or x in numbers
 
 
+def plain_integer(x: Any) -> Any:
+    """Integers of subclasses of int, such as those of `IntEnum`, as Python ints; others stay."""
+    return int(x) if isinstance(x, int) and type(x) is not bool else x
+
+
 def check_integer(function: str, x: int, dtype: Any = None) -> None:
     """Raise if a Python int does not fit into `dtype` (None: the default integer dtype).
 
@@ -45,8 +50,8 @@ def check_number(function: str, x: Any, t: ArrayType) -> None:
     Raises:
         IntegerOverflowError: it does not.
     """
-    if type(x) is int and not t.weak_type:
-        check_integer(function, x, t.dtype)
+    if isinstance(x, int) and type(x) is not bool and t.kind in "iu":
+        check_integer(function, int(x), None if t.weak_type else t.dtype)
 
 
 def integer_overflow(function: str, x: Any, dtype: Any) -> errors.IntegerOverflowError:
@@ -68,4 +73,4 @@ def integer_overflow(function: str, x: Any, dtype: Any) -> errors.IntegerOverflo
     )
 
 
-__all__ = ["check_integer", "check_number", "fits", "integer_overflow"]
+__all__ = ["check_integer", "check_number", "fits", "integer_overflow", "plain_integer"]

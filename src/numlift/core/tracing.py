@@ -160,7 +160,8 @@ def type_of(x: Any) -> ArrayType:
     if kind in _SCALARS:
         return array_type((), python_scalar_dtype(kind), True)
     if isinstance(x, (np.ndarray, np.generic)):
-        return array_type(x.shape, canonicalize_dtype(x.dtype))
+        dtype = x.dtype if x.dtype.isnative else x.dtype.newbyteorder("=")
+        return array_type(x.shape, canonicalize_dtype(dtype))
     if kind is Dim:
         return array_type((), python_scalar_dtype(int), True)
     if isinstance(x, _SCALARS):

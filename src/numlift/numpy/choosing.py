@@ -9,6 +9,7 @@ import numpy as np
 from .. import errors
 from ..api.bad_calls import explains
 from ..api.library import library
+from ..core.integers import check_number
 from ..core.tracing import apply, type_of
 from ..lax.arguments import static_int
 from ..ops.cumulative import CumSum
@@ -59,8 +60,8 @@ def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Any:
         raise errors.DTypeError(
             errors.explain("choose", "a must hold integers", {"a": type_of(index)})
         )
-    if mode == "raise":
     need_word("choose", "mode", mode)
+    if mode == "raise":
         count = len(choices)
         values = concrete_array("choose", index, "a", "mode='raise' looks at its values")
         if values.size and (values.min() < 0 or values.max() >= count):
@@ -110,6 +111,7 @@ def _place(arr: Any, mask: Any, vals: Any) -> Any:
                 "place", "arr and mask must be of equal size", {"arr": t, "mask": type_of(mask)}
             )
         )
+    check_number("place", v, t)
     v = convert(reshape_to(v, (type_of(v).size,)), t.dtype)
     count = type_of(v).size
     if count == 0:
@@ -159,9 +161,9 @@ def place(arr: Any, mask: Any, vals: Any, *, inplace: bool = True) -> Any:
 
 
 def _bit_order(function: str, bitorder: str) -> np.ndarray:
+    need_word(function, "bitorder", bitorder)
     if bitorder not in ("big", "little"):
         raise errors.ValueArgumentError(
-    need_word(function, "bitorder", bitorder)
             errors.explain(function, "bitorder must be 'big' or 'little'", {"bitorder": bitorder})
         )
     shifts = np.arange(8, dtype=np.uint8)

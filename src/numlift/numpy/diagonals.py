@@ -11,6 +11,7 @@ from ..api.bad_calls import explains
 from ..api.library import library
 from ..core.dims import as_size
 from ..core.dtypes import user_dtype
+from ..core.integers import check_number
 from ..core.tracing import EVAL, apply, current, type_of
 from ..ops import compare
 from ..ops.shape import Iota, Pad
@@ -470,6 +471,7 @@ def _fill_diagonal(a: Any, val: Any, wrap: bool) -> Any:
                 {"a": t},
             )
         )
+    check_number("fill_diagonal", v, t)
     v = arith.convert(v, t.dtype)
     size = t.size
     if t.ndim == 2:

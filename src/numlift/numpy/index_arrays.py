@@ -9,16 +9,19 @@ import numpy as np
 
 from .. import errors
 from ..core.dims import Dim
+from ..core.integers import check_integer, fits
 from ..core.tracing import type_of
 from ..structural.arith import convert
 from .util import as_value
+
+_WIDE = np.dtype(np.int64)
 
 
 def integer_indices(function: str, indices: Any) -> Any:
     """Indices as an array or scalar of integers; bools become integers.
 
     Raises:
-        DTypeError: not integers.
+        DTypeError: not integers.  IntegerOverflowError: a Python int with more than 64 bits.
     """
     value = as_value(indices, function, "indices")
     t = type_of(value)
@@ -27,7 +30,10 @@ def integer_indices(function: str, indices: Any) -> Any:
     if t.kind == "b":
         return convert(value, np.dtype(np.int32))
     if type(value) is int:
-        return t.dtype.type(value)
+        if fits(value, t.dtype):
+            return t.dtype.type(value)
+        check_integer(function, value, _WIDE)
+        return _WIDE.type(value)
     if t.kind not in "iu":
         raise errors.DTypeError(
             errors.explain(
@@ -69,6 +75,27 @@ def check_known(function: str, indices: Any, size: Any, axis: int | None, try_: 
                     try_=try_,
                 )
             )
+
+
+def narrowed(indices: Any, size: Any, wrap: bool) -> Any:
+    """Known indices with more bits than those of arrays; the others stay.
+
+    What is out of bounds stays so, which casting to fewer bits would not ensure.
+
+    Args:
+        indices: from `integer_indices`.
+        size: of the axis.
+        wrap: whether indices are meant modulo the size.
+    """
+    if not isinstance(indices, (np.ndarray, np.generic)):
+        return indices
+    dtype = type_of(indices).dtype
+    if dtype.itemsize >= indices.dtype.itemsize:
+        return indices
+    if wrap and type(size) is not Dim and size:
+        return np.remainder(indices, indices.dtype.type(size)).astype(dtype)
+    limits = np.iinfo(dtype)
+    return np.clip(indices, limits.min, limits.max).astype(dtype)
 
 
 def size_like(t: Any, size: int) -> Any:

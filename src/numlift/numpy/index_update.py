@@ -143,8 +143,8 @@ def cast_values(values: Any, t: ArrayType) -> Any:
     where their kind fits.
     """
     u = type_of(values)
-    if type(values) is int and t.kind in "iu":
-        check_integer("at[...]", values, t.dtype)
+    if isinstance(values, int) and type(values) is not bool:
+        check_integer("at[...]", int(values), t.dtype)
     if u.dtype == t.dtype:
         return values
     if u.kind == "k" or t.kind == "k":

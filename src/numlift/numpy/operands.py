@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import config, errors
-from ..core.integers import check_number, fits
+from ..core.integers import check_number, fits, plain_integer
 from ..core.tracing import Value, apply, type_of
 from ..core.types import ArrayType
 from ..structural import arith
@@ -20,6 +20,7 @@ _state = config.current
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
 _I32, _I64 = np.dtype(np.int32), np.dtype(np.int64)
 _C64, _C128 = np.dtype(np.complex64), np.dtype(np.complex128)
+_HALF = 2.0**15
 _I32_RANGE = range(-(2**31), 2**31)
 _I64_RANGE = range(-(2**63), 2**63)
 
@@ -36,7 +37,9 @@ def number_beside(t: ArrayType, x: Any) -> Any:
             if dtype is (_F64 if _state().enable_x64 else _F32):
                 return float(x)
             # a float64 array of a scope that ended is narrowed together with the number
-            return None if t.weak_type or dtype is _F64 else dtype.type(x)
+            if t.weak_type or dtype is _F64:
+                return None
+            return dtype.type(x) if -_HALF < x < _HALF else _rounded(x, dtype)
     elif t.kind == "i" or t.kind == "u":
         if kind is int:
             if dtype is _I32 and not _state().enable_x64:
@@ -51,6 +54,12 @@ def number_beside(t: ArrayType, x: Any) -> Any:
             return complex(x)
         return None if t.weak_type or dtype is _C128 else dtype.type(x)
     return None
+
+
+def _rounded(x: float, dtype: Any) -> Any:
+    """A number in a small floating dtype: beyond the largest it is an infinity, silently."""
+    with np.errstate(over="ignore"):
+        return dtype.type(float(x))
 
 
 _PYTHON = {"i": int, "f": float, "c": complex}
@@ -108,6 +117,7 @@ def pair(x: Any, y: Any, function: str) -> Any:
 
 def comparable(x: Any, y: Any, function: str) -> Any:
     """`pair` for comparisons: a Python int may be larger or smaller than all of the array's."""
+    x, y = plain_integer(x), plain_integer(y)
     if type(y) is int and _is_beyond(y, x):
         return _zeros_and_sign(x, y)
     if type(x) is int and _is_beyond(x, y):
@@ -120,7 +130,7 @@ def within(x: Any, other: Any) -> Any:
 
     For functions that compare elements but give none back.
     """
-    if type(x) is int and _is_beyond(x, other):
+    if isinstance(x, int) and _is_beyond(x, other):
         return math.inf if x > 0 else -math.inf
     return x
 

@@ -85,7 +85,10 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
                 errors.explain("pad", f"mode {mode!r} has no option {name!r}")
             )
     if mode in ("constant", "empty"):
-        return _pad_constant(x, kwargs.get("constant_values", 0), widths)
+        values = kwargs.get("constant_values", 0)
+        if type(values) is not int or values:
+            _check_fits(values, type_of(x))
+        return _pad_constant(x, values, widths)
     if mode == "linear_ramp":
         return _pad_ramp(x, kwargs.get("end_values", 0), widths)
     if mode in _STATISTICS:
@@ -190,6 +193,15 @@ def _side_values(values: Any, ndim: int, name: str) -> list[tuple[Any, Any]]:
     )
 
 
+def _check_fits(values: Any, t: Any) -> None:
+    """Raise if a Python int does not fit: lists of numbers become arrays, which would wrap."""
+    if isinstance(values, (tuple, list)):
+        for v in values:
+            _check_fits(v, t)
+    else:
+        check_number("pad", values, t)
+
+
 def _row(v: Any) -> list[Any]:
     if isinstance(v, (tuple, list)):
         return list(v)
@@ -218,9 +230,6 @@ def _pad_constant(x: Any, values: Any, widths: Widths) -> Any:
     if not t.ndim:
         return reshape_to(x, ())
     sides = _side_values(values, t.ndim, "constant_values")
-    for pair in sides:
-        for v in pair:
-            check_number("pad", v, t)
     pairs = [tuple(convert(v, t.dtype, t.weak_type) for v in pair) for pair in sides]
     if not isinstance(values, (tuple, list)) and type_of(values).ndim == 0:
         return apply(Pad.of(tuple((a, b, 0) for a, b in widths)), x, pairs[0][0])

@@ -6,9 +6,10 @@ from typing import Any
 
 from .. import errors
 from ..api.bad_calls import explains
+from ..core.integers import check_number
 from .arithmetic import remainder
 from .creation import as_owned
-from .index_arrays import check_known, integer_indices
+from .index_arrays import check_known, integer_indices, narrowed
 from .manipulation import ravel, reshape
 from .util import as_value
 
@@ -52,9 +53,11 @@ def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = Tr
             errors.explain("put", f"mode {mode!r} does not exist", try_="mode='clip'")
         )
     x = as_owned(as_value(a, "put", "a"))
+    check_number("put", v, x.type)
+    ind = integer_indices("put", ind)
     if mode is None:
-        known = integer_indices("put", ind)
-        check_known("put", known, x.size, None, 'mode="drop" or mode="clip" to allow it')
+        check_known("put", ind, x.size, None, 'mode="drop" or mode="clip" to allow it')
+    ind = narrowed(ind, x.size, mode == "wrap")
     places, values = ravel(as_owned(ind)), ravel(as_owned(v))
     if not places.size or not values.size or not x.size:
         return x

@@ -12,7 +12,7 @@ from .. import errors
 from ..api.bad_calls import explains
 from ..api.library import library
 from ..core.dtypes import finfo
-from ..core.integers import fits
+from ..core.integers import check_number, fits, plain_integer
 from ..core.tracing import Value, apply, type_of
 from ..ops import compare
 from ..ops import elementwise as ops
@@ -206,12 +206,13 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
 
 def _piece(function: Callable[..., Any] | Any, x: Any, dtype: Any, args: Any, kw: Any) -> Any:
     value = function(x, *args, **kw) if callable(function) else function
+    check_number("piecewise", value, type_of(x))
     return arith.convert(as_value(value, "piecewise", "funclist"), dtype)
 
 
 def _bound(bound: Any, x: Any, beyond: Callable[[Any, Any], bool]) -> Any:
     """A bound of `clip`; none if it is a Python int that no number of x can pass."""
-    t = type_of(x)
+    t, bound = type_of(x), plain_integer(bound)
     if type(bound) is int and t.kind in "iu" and not fits(bound, t.dtype) and beyond(bound, 0):
         return None
     return bound

@@ -11,6 +11,7 @@ import numpy as np
 from .. import errors
 from ..api.bad_calls import explains
 from ..api.library import library
+from ..core.dims import Dim
 from ..core.dtypes import python_scalar_dtype, user_dtype
 from ..core.integers import check_integer
 from ..core.tracing import Tracer, Value, apply, type_of
@@ -33,15 +34,15 @@ from ..ops.scatter import ScatterSet
 from ..structural.arith import add, convert, mul, select
 from ..structural.shape import Reshape, full, reshape
 from .arithmetic import remainder
-from .index_arrays import along_numbers, check_known, integer_indices, size_like, without
+from .index_arrays import along_numbers, check_known, integer_indices, narrowed, size_like, without
 from .index_update import cast_values
 from .util import as_value, broadcast_shape, broadcast_to_shape, check_axis, need_word
 
 mode_of = GatherScatterMode.from_any
 
 
-def take(
 @explains
+def take(
     a: Any,
     indices: Any,
     axis: int | None = None,
@@ -92,9 +93,14 @@ def take(
     a, indices = as_value(a, "take"), integer_indices("take", indices)
     if axis is not None:
         axis = check_axis("take", axis, type_of(a).ndim)
-    if mode is None or mode == "raise":
-        _check_taken(mode, indices, type_of(a), axis)
+    t = type_of(a)
+    size = t.size if axis is None else t.shape[axis]
+    checked = mode is None or mode == "raise"
+    if checked:
+        _check_taken(mode, indices, size, axis)
         mode = None
+    if not checked or type(size) is Dim:
+        indices = narrowed(indices, size, mode == "wrap")
     fill_value = static_scalar("take", "fill_value", fill_value)
     chosen = "wrap" if mode == "wrap" else FILL_OR_DROP if mode is None else mode_of(mode)
     asked = mode != "wrap" and is_asked(mode)
@@ -102,7 +108,7 @@ def take(
     return _take(a, indices, axis, chosen, fill_value, hints)
 
 
-def _check_taken(mode: str | None, indices: Any, t: ArrayType, axis: int | None) -> None:
+def _check_taken(mode: str | None, indices: Any, size: Any, axis: int | None) -> None:
     """Check indices that Python knows; `mode` "raise" takes no others."""
     if mode == "raise" and isinstance(indices, Value):
         raise errors.ValueArgumentError(
@@ -114,7 +120,6 @@ def _check_taken(mode: str | None, indices: Any, t: ArrayType, axis: int | None)
                 try_='mode="fill", whose NaN show what was out of bounds, or mode="clip"',
             )
         )
-    size = t.size if axis is None else t.shape[axis]
     check_known("take", indices, size, axis, 'mode="fill" or mode="clip" to allow it')
 
 
@@ -201,12 +206,17 @@ def take_along_axis(
         axis = check_axis("take_along_axis", axis, type_of(arr).ndim)
     if mode is None and wrap:
         _check_along("take_along_axis", indices, type_of(arr), axis)
+    indices = narrowed(indices, _size_along(type_of(arr), axis), False)
     return _take_along(arr, indices, axis, chosen, fill_value, wrap, is_asked(mode))
 
 
 def _check_along(function: str, indices: Any, t: ArrayType, axis: int | None) -> None:
-    size = t.size if axis is None else t.shape[axis]
+    size = _size_along(t, axis)
     check_known(function, indices, size, axis, 'mode="fill" or mode="clip" to allow it')
+
+
+def _size_along(t: ArrayType, axis: int | None) -> Any:
+    return t.size if axis is None else t.shape[axis]
 
 
 def _same_rank(function: str, x: Any, i: Any) -> None:
@@ -307,6 +317,7 @@ def put_along_axis(
         axis = check_axis("put_along_axis", axis, type_of(arr).ndim)
     if mode is None:
         _check_along("put_along_axis", indices, type_of(arr), axis)
+    indices = narrowed(indices, _size_along(type_of(arr), axis), False)
     chosen = FILL_OR_DROP if mode is None else mode_of(mode)
     return _put_along(arr, indices, values, axis, chosen, is_asked(mode))
 
@@ -396,6 +407,7 @@ def _mask_indices(mask: Any) -> np.ndarray:
     return np.nonzero(np.asarray(known))[0].astype(type_of(0).dtype)
 
 
+@explains
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]:
     """Positions in a flattened array as indices of each axis.
 
@@ -407,7 +419,6 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]
 
     Returns:
         One array of indices an axis.
-@explains
 
     Raises:
         DTypeError: the indices are no integers.
@@ -421,6 +432,7 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]
         1 3
     """
     sizes = static_ints("unravel_index", "shape", shape)
+    need_word("unravel_index", "order", order)
     if order not in ("C", "F"):
         raise errors.ValueArgumentError(
             errors.explain("unravel_index", f"order must be 'C' or 'F', not {order!r}")
@@ -432,7 +444,6 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]
         raise errors.ValueArgumentError(str(error)) from None
     found = _unravel(indices, sizes[:: -1 if order == "F" else 1])
     return tuple(reversed(found) if order == "F" else found)
-    need_word("unravel_index", "order", order)
 
 
 @library()
@@ -495,6 +506,8 @@ def ravel_multi_index(
         [7 8]
     """
     sizes = static_ints("ravel_multi_index", "dims", dims)
+    need_word("ravel_multi_index", "mode", mode)
+    need_word("ravel_multi_index", "order", order)
     if mode not in ("raise", "wrap", "clip") or order not in ("C", "F"):
         raise errors.ValueArgumentError(
             errors.explain(
@@ -506,8 +519,6 @@ def ravel_multi_index(
     if len(multi_index) != len(sizes):
         raise errors.ShapeError(
             errors.explain(
-    need_word("ravel_multi_index", "mode", mode)
-    need_word("ravel_multi_index", "order", order)
                 "ravel_multi_index",
                 f"one array of indices for each of {len(sizes)} axes, got {len(multi_index)}",
             )

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import config, errors
-from ..core.dtypes import canonicalize_dtype, user_dtype
+from ..core.dtypes import canonicalize_dtype, is_python_scalar, user_dtype
 from ..core.tracing import type_of
 from ..lax.arguments import static_int
 from . import folding
@@ -311,6 +311,8 @@ class ufunc:
     def outer(self, A: Any, B: Any, /, **options: Any) -> Any:
         """The function of every pair of an element of A and one of B; options as in a call."""
         self._need("outer", None)
+        if is_python_scalar(A) or is_python_scalar(B):  # rank 0, and weakly typed
+            return self(A, B, **options)
         x, y = as_owned(A), as_owned(B)
         return self(reshape(x, (*x.shape, *(1,) * y.ndim)), y, **options)
 

@@ -12,7 +12,7 @@ import numpy as np
 from .. import config, errors
 from ..core.dims import Dim
 from ..core.dtypes import issubdtype, python_scalar_dtype, result_type_of
-from ..core.integers import check_integer
+from ..core.integers import check_integer, plain_integer
 from ..core.tracing import Value, apply, type_of
 from ..core.types import ArrayType
 from ..ops.shape import Concatenate
@@ -43,7 +43,7 @@ def as_value(x: Any, function: str, argument: str = "a") -> Any:
     if hasattr(x, "__array__"):
         return as_value(np.asarray(x), function, argument)
     if isinstance(x, _NUMBERS):
-        return x
+        return plain_integer(x)
     raise _no_array(x, function, argument)
 
 
@@ -129,6 +129,7 @@ def cast(x: Any, t: ArrayType, dtype: Any, weak: bool = False) -> Any:
             return x
         if type(x) is int:
             check_integer("asarray", x, dtype)
+            x = float(x) if t.dtype != dtype and dtype.kind == "f" else x  # may be too large
         return np.asarray(x).astype(dtype)[()] if not weak else convert(x, dtype, weak)
     if t.dtype == dtype and t.weak_type == weak:
         return x
@@ -249,7 +250,6 @@ def check_axes(function: str, axis: Any, ndim: int) -> tuple[int, ...]:
     return found
 
 
-def expand(x: Any, axes: Sequence[int]) -> Any:
 def need_word(function: str, name: str, value: Any) -> None:
     """Raise unless the name of a mode or an order is a str.
 
@@ -262,6 +262,7 @@ def need_word(function: str, name: str, value: Any) -> None:
         )
 
 
+def expand(x: Any, axes: Sequence[int]) -> Any:
     """Insert axes of size 1 at the given positions of the result."""
     shape = list(type_of(x).shape)
     for a in sorted(axes):

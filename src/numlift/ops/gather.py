@@ -10,6 +10,7 @@ import numpy as np
 from .. import errors
 from ..core.dims import min_size
 from ..core.dtypes import iinfo
+from ..core.integers import check_number
 from ..core.op import Op
 from ..core.tracing import apply
 from ..core.types import ArrayType, array_type
@@ -68,6 +69,7 @@ class Gather(Structural):
         numbers = self.numbers
         check_indices("gather", indices, {"operand": x, "indices": indices})
         check_numbers("gather", numbers, self.slice_sizes, x, indices)
+        check_number("gather", self.fill_value, x)
         gone = numbers.collapsed_slice_dims + numbers.operand_batching_dims
         window = [n for i, n in enumerate(self.slice_sizes) if i not in gone]
         shape = self._arrange(list(indices.shape[:-1]), window)
