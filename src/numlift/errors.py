@@ -298,7 +298,11 @@ _inside: dict[str, bool] = {}
 
 def is_internal(code: CodeType) -> bool:
     """Whether a code object belongs to Numlift itself (not to its user)."""
-    name = code.co_filename
+    return is_internal_file(code.co_filename)
+
+
+def is_internal_file(name: str) -> bool:
+    """Whether a file belongs to Numlift itself."""
     known = _inside.get(name)
     if known is None:
         known = _inside[name] = os.path.abspath(name).startswith(_PACKAGE)

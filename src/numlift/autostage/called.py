@@ -56,6 +56,9 @@ def staged(function: Any, caller: str) -> Any:
 
 
 def _staged_function(function: FunctionType, caller: str) -> FunctionType:
+    inside = function.__dict__.get("__numlift_inside__")  # a method, in lifted code
+    if inside is not None:
+        function = inside()
     found = _known.get(function)
     if found is None:
         found = _known[function] = _make(function, caller)

@@ -18,6 +18,7 @@ from ..core.tracing import Value, apply
 from ..numpy.creation import Convert
 from ..numpy.scipy_ufuncs import SCIPY_UFUNCS
 from .masked_calls import counted
+from .scalars import PYTHON, plain_type
 from .writable import Writable, has_traced, is_writable, plain
 
 _PYTHON = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
@@ -35,6 +36,7 @@ def kind_of(x: Writable) -> type:
 
 
 def _isinstance(x: Any, kinds: Any) -> bool:
+    kinds = tuple(map(plain_type, kinds)) if type(kinds) is tuple else plain_type(kinds)
     if not is_writable(x):
         return isinstance(x, kinds)
     return isinstance(x, kinds) or issubclass(kind_of(x), kinds)
@@ -73,7 +75,7 @@ class _Type:
 
 ARRAY_CLASS: dict[type, Any] = {}
 """What stands for `numpy.ndarray` in lifted code."""
-BUILTINS: dict[str, Any] = {"isinstance": _isinstance, "len": counted, "type": _Type()}
+BUILTINS: dict[str, Any] = {"isinstance": _isinstance, "len": counted, "type": _Type(), **PYTHON}
 """Name -> what it means in lifted code that does not define it."""
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {

@@ -137,12 +137,31 @@ def _attribute(x: Writable, name: str) -> Any:
     if name in views.ATTRIBUTES:
         get, put = views.ATTRIBUTES[name]
         return Writable(get(value), x, get, put) if np.ndim(value) else get(value)
+    if name in ("item", "tolist") and isinstance(value, Value):
+        return partial(_item if name == "item" else _listed, x)
     if name in in_place.METHODS:
         return partial(in_place.METHODS[name], x)
     found = getattr(value, name)
     if not callable(found):
         return found
     return partial(_method, x, name)
+
+
+def _item(x: Writable, *index: Any) -> Any:
+    """``a.item(i)``: a traced scalar."""
+    value = nlnp.asarray(x.read())
+    if not index and value.size == 1:
+        return wrap(value.reshape(()))
+    if not index:
+        raise errors.ValueArgumentError(
+            errors.explain("lift", "item() of an array with several elements", {"a": value.type})
+        )
+    return wrap(value.reshape(-1)[index[0]] if len(index) == 1 else value[index])
+
+
+def _listed(x: Writable) -> Any:
+    """``a.tolist()``: lists of traced scalars."""
+    return [_listed(y) for y in x] if len(x.shape) else x
 
 
 def _method(x: Writable, name: str, *args: Any, **kwargs: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import errors
 from ..api.jit import jit
 from ..api.tracing import check_callable
 from ..autostage import autostage as with_control_flow
@@ -36,9 +37,9 @@ def lift(
 
     The function may write into arrays that it makes: ``a = np.zeros(3); a[0] = x.sum()``, also
     through views, with ``a[mask] += 1``, ``out=`` and functions such as `np.fill_diagonal`. Writing
-    into an argument is an error: make a copy and return it. This holds for the function and for
-    those that it calls by name; not for functions that are attributes of another module, where
-    calls of NumPy still work but `np.asarray(x)` and writing do not.
+    into an argument is an error: make a copy and return it. This holds for the function, and for
+    the functions, modules and classes of yours that it reaches; not for libraries, where calls of
+    NumPy still work but `np.asarray(x)` and writing do not.
 
     Args:
         fun: function of pytrees of NumPy arrays and numbers without side effects.
@@ -90,7 +91,12 @@ def lift(
 
     @functools.wraps(written)
     def traced(*args: Any, **kwargs: Any) -> Any:
-        return relink(written)(*args, **kwargs)
+        try:
+            return relink(written)(*args, **kwargs)
+        except ValueError as error:
+            if _STORED not in str(error) or isinstance(error, errors.NumliftError):
+                raise
+            raise _not_writable(error) from error
 
     rules = _IN_64_BITS if x64 else _AS_NUMPY
     compiled = jit(traced, static_argnums=static_argnums, static_argnames=static_argnames)
@@ -103,6 +109,28 @@ def lift(
             return tree_map(_to_numpy, compiled(*args, **kwargs))
 
     return lifted
+
+
+_STORED = "setting an array element with a sequence"
+
+
+def _not_writable(error: ValueError) -> errors.ValueArgumentError:
+    """The error for a traced value that was written into an array of NumPy's own."""
+    place, line = error.__traceback__, None
+    while place is not None:
+        code = place.tb_frame.f_code
+        if not errors.is_internal(code):
+            line = errors.source_line(code.co_filename, place.tb_lineno)
+        place = place.tb_next
+    return errors.ValueArgumentError(
+        errors.explain(
+            "lift",
+            "a traced value was written into a NumPy array that the lifted function did not make: "
+            "an element of a list or dict from outside, or the result of a library",
+            line=line,
+            try_="a = np.array(a) inside of the function, write into that, and return it",
+        )
+    )
 
 
 _AS_NUMPY = replace(numpy_dtype_promotion="numpy")

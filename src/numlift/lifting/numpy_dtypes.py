@@ -34,6 +34,7 @@ def with_numpy_dtypes(name: str, ours: Callable[..., Any]) -> Callable[..., Any]
     """`ours`, computing in the dtypes of NumPy's function of that name."""
 
     def function(*args: Any, **kwargs: Any) -> Any:
+        args = tuple([np.asarray(x) if type(x) is range else x for x in args])
         if name not in _NUMBERS_IN_LISTS:
             args = tuple([_strong_list(x) if type(x) in (list, tuple) else x for x in args])
         args = tuple([_argument(name, i, x, args) for i, x in enumerate(args)])

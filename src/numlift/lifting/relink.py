@@ -11,7 +11,6 @@ from __future__ import annotations
 import dis
 import functools
 import math
-import sysconfig
 from collections.abc import Callable
 from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -20,14 +19,18 @@ import numpy as np
 
 from .. import numpy as nlnp
 from ..core.tracing import Value
-from ..errors import is_internal
+from ..errors import is_internal, is_internal_file
 from ..tree import tree_map
+from . import iteration
 from .builtins import ARRAY_CLASS, BUILTINS, MATH, MATH_FUNCTIONS
 from .calls import call, ours_for
+from .classes import LIBRARIES, Classes
+from .iteration import ITERATION
 from .masked import Masked
+from .random_numbers import GENERATORS, RANDOM, OutsideGenerator
+from .scalars import NUMPY
 from .writable import Writable, plain
 
-_LIBRARIES = tuple({sysconfig.get_path(p) for p in ("stdlib", "purelib", "platlib")})
 _CONVERSIONS: dict[str, Callable[..., Any]] = {
     "array": nlnp.array,
     "asarray": nlnp.asarray,
@@ -104,16 +107,22 @@ class _TracedNumPy(ModuleType):
         return made
 
 
-_SUBMODULES: dict[int, Any] = {id(math): MATH}
+_SUBMODULES: dict[int, Any] = {id(math): MATH, id(np.random): RANDOM}
 _STRIDES = np.lib.stride_tricks
-for _module in (np, np.linalg, np.fft, np.lib, _STRIDES):
+for _module in (np, np.linalg, np.fft, np.lib, _STRIDES, np.emath):
     _SUBMODULES[id(_module)] = _TracedNumPy(_module)
 _PUBLIC = {
     id(f)
-    for m in (np, np.linalg, np.fft, _STRIDES)
+    for m in (np, np.linalg, np.fft, _STRIDES, np.emath)
     for name, f in vars(m).items()
     if callable(f) and str(getattr(f, "__module__", "")).startswith("numpy") and name[0] != "_"
 } | {id(np.vectorize), id(np.ndarray)}
+
+
+_REPLACED: dict[int, Any] = {id(getattr(np, name)): f for name, f in ITERATION.items()}
+"""Functions and classes of NumPy that lifted code has its own of."""
+_REPLACED[id(_STRIDES.sliding_window_view)] = iteration.sliding_window_view
+_REPLACED[id(_STRIDES.as_strided)] = iteration.as_strided
 
 
 def _changed_function(x: Any) -> Any:
@@ -123,6 +132,10 @@ def _changed_function(x: Any) -> Any:
         return ndarray
     if id(x) in MATH_FUNCTIONS:
         return MATH_FUNCTIONS[id(x)]
+    if isinstance(x, type) and x in NUMPY:
+        return NUMPY[x]
+    if id(x) in _REPLACED:
+        return _REPLACED[id(x)]
     if id(x) not in _PUBLIC or isinstance(x, (type, np.ufunc)):
         return x  # ufuncs ask their arguments
     return _function(x.__name__, x)
@@ -150,12 +163,20 @@ Writable.__array_namespace__ = lambda self, *, api_version=None: _NAMESPACE  # t
 def relink(fun: Any) -> Any:
     """A copy of a user's function that sees the NumPy above.
 
-    Functions of libraries, and functions that are reached as attributes of a module or an object,
-    stay as they are.
+    So are those of the user's modules, and the methods of classes. Functions of libraries stay as
+    they are.
     """
     relinker = _Relinker()
     made = relinker.changed(fun)
-    return relinker.assigning(made if _is_transformation(fun) else entered(made))
+    inner = relinker.assigning(made if _is_transformation(fun) else entered(made))
+
+    @functools.wraps(fun)
+    def function(*args: Any, **kwargs: Any) -> Any:
+        relinker.classes.visit((*args, *kwargs.values()))
+        with relinker.classes:
+            return inner(*args, **kwargs)
+
+    return function
 
 
 def _is_transformation(fun: Any) -> bool:
@@ -210,12 +231,26 @@ def _assigned(code: CodeType) -> set[str]:
     return found
 
 
+class _UserModule(ModuleType):
+    """A module whose attributes are those for lifted code."""
+
+    def __init__(self, module: ModuleType, changed: Callable[[Any], Any]):
+        vars(self).update(_module=module, _changed=changed, __name__=module.__name__)
+
+    def __getattr__(self, name: str) -> Any:
+        return self._changed(getattr(self._module, name))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self._module, name, plain(value))
+
+
 class _Relinker:
     def __init__(self) -> None:
         self.made: dict[int, Any] = {}
         self.cells: dict[int, CellType] = {}
         self.spaces: dict[int, tuple[dict[str, Any], dict[str, Any], set[str]]] = {}
         self.stored: list[tuple[dict[str, Any], dict[str, Any], str]] = []
+        self.classes = Classes(self.changed)
 
     def changed(self, x: Any) -> Any:
         """What stands in the place of `x`: `x` itself if nothing needs to change."""
@@ -223,14 +258,31 @@ class _Relinker:
             made = self.made.get(id(x))
             return self._function(x) if made is None else made
         if isinstance(x, MethodType):
+            self.classes.visit(x.__self__)
             return MethodType(self.changed(x.__func__), x.__self__)
         if isinstance(x, functools.partial):
             return functools.partial(self.changed(x.func), *x.args, **x.keywords)
         if isinstance(x, ModuleType):
-            return _SUBMODULES.get(id(x), x)
+            return _SUBMODULES.get(id(x)) or self._module(x)
+        if isinstance(x, GENERATORS):
+            return OutsideGenerator()
+        if isinstance(x, np.vectorize):
+            return nlnp.vectorize(
+                self.changed(x.pyfunc), excluded=x.excluded, signature=x.signature
+            )
         if type(x) is np.ndarray and x.dtype.kind in "biufc":
             return Writable(x, read_only="an array that is defined outside of the function")
-        return _changed_function(x) if callable(x) else x
+        made = _changed_function(x) if callable(x) else x
+        if made is x:
+            self.classes.visit(x)
+        return made
+
+    def _module(self, x: ModuleType) -> ModuleType:
+        """A module of the user, whose functions run as lifted code too."""
+        file = getattr(x, "__file__", None) or LIBRARIES[0]
+        if file.startswith(LIBRARIES) or is_internal_file(file):
+            return x
+        return self.made.setdefault(id(x), _UserModule(x, self.changed))
 
     def assigning(self, fun: Callable[..., Any]) -> Callable[..., Any]:
         """`fun`, whose assignments to global names reach their modules."""
@@ -252,7 +304,7 @@ class _Relinker:
     def _function(self, fun: FunctionType) -> Any:
         code = fun.__code__
         internal = is_internal(code)  # a transformation: the user's function is in its closure
-        if not internal and code.co_filename.startswith(_LIBRARIES):
+        if not internal and code.co_filename.startswith(LIBRARIES):
             return fun
         if internal and not fun.__closure__:
             return fun
@@ -295,7 +347,9 @@ class _Relinker:
             content = old.cell_contents
         except ValueError:  # a name that is not bound yet
             return old
-        changes = callable(content) or isinstance(content, (ModuleType, np.ndarray))
+        changes = callable(content) or isinstance(content, (ModuleType, np.ndarray, *GENERATORS))
+        if not changes:
+            self.classes.visit(content)
         if internal:
             return CellType()
         return self.cells.setdefault(id(old), CellType()) if changes else old

@@ -376,7 +376,8 @@ def plain(x: Any) -> Any:
         return {key: plain(y) for key, y in x.items()}
     if kind is slice:
         return slice(plain(x.start), plain(x.stop), plain(x.step))
-    return x
+    stands_for = getattr(kind, "__numlift_plain__", None)
+    return x if stands_for is None else stands_for(x)
 
 
 def has_traced(x: Any) -> bool:

@@ -53,6 +53,7 @@ def _functions() -> Mapping[Any, Callable[..., Any]]:
         (np, ours),
         (np.linalg, ours.linalg),
         (np.fft, ours.fft),
+        (np.emath, ours.emath),
     ]
     for theirs, space in spaces:
         for name in dir(theirs):
