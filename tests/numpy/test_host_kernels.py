@@ -201,3 +201,23 @@ def test_reductions_are_those_of_the_program(function: Any, dtype: str) -> None:
         compiled = nl.jit(lambda x: function(x, **options))  # noqa: B023
         for a in cases:
             same(function(a, **options), compiled(a))
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float16", "float32", "float64"])
+def test_quantiles_are_those_of_the_program(dtype: str, runs: list[str]) -> None:
+    with nl.enable_x64(dtype == "float64"):
+        x = values(dtype, (90, 71))
+        cases = [x]
+        if dtype != "int32":
+            numbers = numpy.nan_to_num(x, posinf=3).astype(dtype)
+            cases = [x, numbers, numpy.where(numbers > 0, -0.0, 0.0).astype(dtype)]
+        for function in (
+            lambda x: np.percentile(x, 33.3, method="nearest"),
+            lambda x: np.quantile(x, 0.5, axis=0, keepdims=True),
+            lambda x: np.median(x, -1),
+        ):
+            compiled = nl.jit(function)
+            for host in cases:
+                a = np.array(host)
+                same(function(a), compiled(a))
+        assert {"median", "percentile", "quantile"} <= set(runs) or dtype != "float32"

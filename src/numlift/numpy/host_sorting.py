@@ -26,7 +26,7 @@ def ordered(x: np.ndarray, axis: int) -> np.ndarray:
         made[...] = np.take_along_axis(x, order, axis)
         return made
     made = aligned_copy(x)
-    if x.dtype.kind == "f" and (x.dtype.itemsize == 2 or _has_negative_zero(made)):
+    if x.dtype.kind == "f" and (x.dtype.itemsize == 2 or has_negative_zero(made)):
         bits = _as_integers(made)
         bits.sort(axis=axis)
         _flip_negative(bits)
@@ -61,7 +61,7 @@ def different(x: np.ndarray, equal_nan: bool) -> tuple[np.ndarray, np.ndarray] |
 
     None if zeros have signs: which of them stands for both is a matter of places.
     """
-    if x.dtype.kind == "f" and _has_negative_zero(x):
+    if x.dtype.kind == "f" and has_negative_zero(x):
         return None
     x = ordered(x, 0)
     first = np.ones(x.size, np.bool_)
@@ -99,7 +99,7 @@ def has_nan(x: np.ndarray) -> bool:
     return x.size > 0 and bool(np.isnan(x.max()))
 
 
-def _has_negative_zero(x: np.ndarray) -> bool:
+def has_negative_zero(x: np.ndarray) -> bool:
     size = x.dtype.itemsize
     return x.size > 0 and bool(x.view(_INTEGERS[size]).min() == _LEAST[size])
 
@@ -121,4 +121,4 @@ def _flip_negative(bits: np.ndarray) -> None:
     bits ^= sign
 
 
-__all__ = ["different", "has_nan", "ordered", "permutation"]
+__all__ = ["different", "has_nan", "has_negative_zero", "ordered", "permutation"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,11 @@ from ..ops.sorting import ArgSort, Sort, take_sorted
 from ..structural.arith import add, convert, mul, select, sub
 from ..structural.dim_value import size_as
 from ..structural.shape import Broadcast, ReduceSum, reshape
+from . import host_quantiles
 from .elementwise import no_out
 from .pieces import moved
 from .reducing import as_dtype, axes_of, is_nan, joined_axes, wide_float
-from .util import as_value, broadcast_to_shape, expand
+from .util import as_value, broadcast_to_shape, check_axes, expand
 
 _I32 = np.dtype(np.int32)
 
@@ -33,6 +35,8 @@ _CONTINUOUS = {
     "median_unbiased": (1 / 3, 1 / 3),
     "normal_unbiased": (3 / 8, 3 / 8),
 }
+_ON_HOST = ("linear", "lower", "higher", "midpoint", "nearest")
+"""Methods whose places are exact products: the others may round otherwise in another program."""
 METHODS = (
     *_CONTINUOUS, "inverted_cdf", "averaged_inverted_cdf", "closest_observation", "lower",
     "higher", "midpoint", "nearest",
@@ -132,15 +136,23 @@ def _quantile(
     q = as_value(q, function, "q")
     _check(function, x, q, method, scale)
     axes = axes_of(function, axis, x)
-    q = as_dtype(q, type_of(x).dtype)
-    if scale != 1:
-        q = apply(div, q, _number(q, scale))
+    q = _fractions(q, type_of(x).dtype, scale)
     points = type_of(q).shape
     if weights is not None:
         w = _weights(function, x, weights, axes, axis, method)
         found = _by_weight(joined_axes(x, axes), joined_axes(w, axes), q, skip_nan)
     else:
         found = _by_place(joined_axes(x, axes), q, method, skip_nan)
+    return _shaped(found, points, axes, keepdims, dtype)
+
+
+def _fractions(q: Any, dtype: Any, scale: float) -> Any:
+    q = as_dtype(q, dtype)
+    return q if scale == 1 else apply(div, q, _number(q, scale))
+
+
+def _shaped(found: Any, points: Any, axes: Any, keepdims: bool, dtype: Any) -> Any:
+    """The result, of quantiles in the last axis."""
     found = moved(found, type_of(found).ndim - 1, 0)
     rest = type_of(found).shape[1:]
     found = reshape(found, (*points, *rest))
@@ -176,6 +188,11 @@ def _by_place(x: Any, q: Any, method: str, skip_nan: bool) -> Any:
     above = apply(min_, apply(add, below, _I32.type(1)), last)
     x0 = take_sorted(ordered, below, axis, False)
     x1 = take_sorted(ordered, above, axis, False)
+    return _between(x0, x1, weight, undefined)
+
+
+def _between(x0: Any, x1: Any, weight: Any, undefined: Any) -> Any:
+    t = type_of(x0)
     zero, one = t.dtype.type(0), t.dtype.type(1)
     mixed = apply(add, apply(mul, x0, apply(sub, one, weight)), apply(mul, x1, weight))
     # An infinite neighbour with weight 0 must not turn the result into NaN.
@@ -236,7 +253,71 @@ def _by_weight(x: Any, w: Any, q: Any, skip_nan: bool) -> Any:
     return apply(select, undefined, found, t.dtype.type(np.nan))
 
 
+@library(3)
+def _rest(
+    x0: Any, x1: Any, undefined: Any, q: Any, n: int, method: str, scale: float, axes: Any,
+    keepdims: bool, dtype: Any,
+) -> Any:  # fmt: skip
+    """What the program does after it has sorted rows of n elements."""
+    t = type_of(x0)
+    q = _fractions(as_value(q, "quantile", "q"), t.dtype, scale)
+    flat_q = reshape(q, (type_of(q).size,))
+    _, weight = _places(flat_q, size_as(n, t.dtype), method)
+    found = _between(x0, x1, broadcast_to_shape(weight, t.shape), undefined)
+    return _shaped(found, type_of(q).shape, axes, keepdims, dtype)
+
+
 @library(1)
+def _below(like: Any, q: Any, n: int, method: str, scale: float) -> Any:
+    """Index of the element below each quantile of n elements, and the weight of the one above."""
+    t = type_of(like)
+    q = _fractions(as_value(q, "quantile", "q"), t.dtype, scale)
+    low, weight = _places(reshape(q, (type_of(q).size,)), size_as(n, t.dtype), method)
+    return apply(min_, convert(low, _I32), _I32.type(n - 1)), weight
+
+
+def _on_host(
+    a: Any, q: Any, axis: Any, method: str, keepdims: bool, weights: Any, scale: float
+) -> Any:
+    """The kernel for quantiles of arrays of a type, or None."""
+    if weights is not None or method not in _ON_HOST:
+        return None
+    axes = check_axes("quantile", axis, a.ndim)
+    n = math.prod(a.shape[i] for i in axes)
+    if not host_quantiles.worthwhile(a, q, n):
+        return None
+    like, dtype = wide_float(as_value(np.zeros((), a.dtype), "quantile"), None)
+    below, weight = map(np.asarray, _below(like, q, n, method, scale))
+    if not np.isin(weight, (0, 0.5)).all():  # two programs may round such sums differently
+        return None
+
+    def rest(x0: Any, x1: Any, undefined: Any) -> Any:
+        return _rest(x0, x1, undefined, q, n, method, scale, axes, bool(keepdims), dtype)
+
+    return host_quantiles.kernel(axes, type_of(like).dtype, below.tolist(), rest)
+
+
+def _host_quantile(
+    a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: Any = False,
+    method: str = "linear", keepdims: Any = False, *, weights: Any = None,
+) -> Any:  # fmt: skip
+    return _on_host(a, q, axis, method, keepdims, weights, 1.0)
+
+
+def _host_percentile(
+    a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: Any = False,
+    method: str = "linear", keepdims: Any = False, *, weights: Any = None,
+) -> Any:  # fmt: skip
+    return _on_host(a, q, axis, method, keepdims, weights, 100.0)
+
+
+def _host_median(
+    a: Any, axis: Any = None, out: Any = None, overwrite_input: Any = False, keepdims: Any = False
+) -> Any:
+    return _on_host(a, 0.5, axis, "midpoint", keepdims, None, 1.0)
+
+
+@library(1, host=_host_quantile)
 def quantile(
     a: Any,
     q: Any,
@@ -279,7 +360,7 @@ def quantile(
     return _quantile("quantile", a, q, axis, out, method, keepdims, weights)
 
 
-@library(1)
+@library(1, host=_host_percentile)
 def percentile(
     a: Any,
     q: Any,
@@ -405,7 +486,7 @@ def nanpercentile(
     return _quantile("nanpercentile", a, q, axis, out, method, keepdims, weights, True, 100.0)
 
 
-@library(1)
+@library(1, host=_host_median)
 def median(
     a: Any,
     axis: Any = None,
