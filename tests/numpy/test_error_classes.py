@@ -9,7 +9,9 @@ from typing import Any
 import numpy
 import pytest
 
+import numlift as nl
 import numlift.numpy as np
+from numlift.errors import NumliftError
 
 A = numpy.arange(6.0).reshape(2, 3)
 V = numpy.arange(3)
@@ -150,7 +152,22 @@ CALLS = [
     call("fft.fftn", A, axes=(0, 5)), call("fft.irfft", V, 0), call("fft.rfft", 1j*V),
     call("fft.hfft", V, 0), call("fft.fftfreq", 0.5), call("fft.fftfreq", 0),
     call("fft.rfftfreq", "a"), call("fft.fftshift", A, axes=3), call("fft.irfftn", A, s=(0, 2)),
-    call("fft.fft", []),
+    call("fft.fft", []), call("sin", [[1, 2], [3]]), call("add", [[1], [1, 2]], 1),
+    call("digitize", [1.0, 2.0], [1.0, 3.0, 2.0]), call("digitize", 1.0, numpy.array([1, 3, 2])),
+    call("geomspace", 0, 5, 3), call("geomspace", [1, 2], [3, 0]),
+    call("select", [numpy.array([1, 0])], [V[:2]]), call("nanargmax", [numpy.nan, numpy.nan]),
+    call("nanargmin", numpy.full((2, 3), numpy.nan), axis=1),
+    call("average", V, weights=[1, -1, 0]), call("average", A, 0, weights=[1.0, -1.0]),
+    call("average", A, 0, weights=[1.0, 2.0, 3.0]), call("arange", numpy.nan),
+    call("einsum", "i,i", V, 0.5 * V, dtype="int32"), call("einsum", "i", V, order="Z"),
+    call("einsum", "i", V, casting="foo", dtype="f4"),
+    call("einsum", "i,i,i", V, V, V, optimize=1.5),
+    call("sum", A, initial=1j), call("hstack", [V, V], casting="foo"), call("zeros", b"ab"),
+    call("eye", b"ab"), call("ravel", A, order=3),
+    call("packbits", [1], bitorder=3), call("sort", V, kind=3), call("sort", V, order="x"),
+    call("interp", 1.0, V, V, period=1j), call("array", V, ndmin="a"), call("array", V, ndmin=65),
+    call("fft.fft2", A, s=3), call("hanning", numpy.nan),
+    call("zeros", 2, order=[1]), call("fft.fft", V, 1j), call("vectorize", abs, excluded=3),
 ]
 # fmt: on
 BY_NAME = {n: list(g) for n, g in groupby(sorted(CALLS, key=lambda c: c[0]), lambda c: c[0])}
@@ -171,6 +188,66 @@ def classes_of_numpy(name: str, args: Any, options: Any) -> list[type] | None:
     except Exception as error:
         return [c for c in BUILT_IN if isinstance(error, c)]
     return None
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda x: np.vecdot(x, x, axis=9), "vecdot"),
+        (lambda x: np.nanmax(x, axis=9), "nanmax"),
+        (lambda x: nl.jit(lambda y: np.nanmax(y, axis=9))(x), "nanmax"),
+        (lambda x: np.allclose(x, np.ones(5)), "allclose"),
+        (lambda x: np.maximum(np.int8(3), 300), "maximum"),
+        (lambda x: np.add.reduce(x, axis=9), "add.reduce"),
+        (lambda x: np.cov(x, ddof=(1, 2)), "cov"),
+        (lambda x: nl.jit(lambda y: np.std(y, ddof="a"))(x), "std"),
+        (lambda x: x.mean(axis=9), "mean"),
+        (lambda x: np.linalg.svd(x, subset_by_index=()), "svd"),
+        (lambda x: np.zeros(3, dtype="foo"), "zeros"),
+    ],
+)
+def test_errors_name_the_function_that_was_called(call: Any, name: str) -> None:
+    with pytest.raises(NumliftError, match=f"^{name}: "):
+        call(np.ones((2, 3)))
+
+
+def test_errors_of_the_users_functions_pass() -> None:
+    with pytest.raises(ZeroDivisionError, match="^mine$"):
+        np.apply_along_axis(fails, 0, np.ones((2, 3)))
+    with pytest.raises(TypeError, match="^mine$"):
+        np.fromfunction(lambda i: fails(i, TypeError), (3,))
+
+
+def fails(x: Any, kind: type[Exception] = ZeroDivisionError) -> Any:
+    raise kind("mine")
+
+
+@pytest.mark.parametrize("number", [300, -300, 2**40, -(2**70)])
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_searches_for_integers_beyond_the_dtype(number: int, side: str) -> None:
+    a = numpy.array([-128, 1, 127], "int8")
+    wide = a.astype(object)
+    assert np.searchsorted(np.asarray(a), number, side) == numpy.searchsorted(wide, number, side)
+    assert np.digitize(number, np.asarray(a), side == "left") == (3 if number > 0 else 0)
+    assert not np.isin(np.asarray(a), number).any()
+    assert not np.isin(number, np.asarray(a))
+
+
+def test_values_on_devices_are_not_looked_at() -> None:
+    nan = np.full(2, np.nan)
+    assert np.nanargmax(nan) == -1
+    assert np.digitize(1.0, np.asarray([1.0, 3.0, 2.0])).shape == ()
+    assert np.isnan(np.average(np.ones(2), weights=np.zeros(2)))
+    assert np.isnan(np.geomspace(np.asarray(0.0), 5.0, 3)[1])
+
+
+def test_einsum_computes_in_a_dtype() -> None:
+    x = np.arange(6).reshape(2, 3)
+    assert np.einsum("ij->i", x, dtype="float32", casting="unsafe").dtype == "float32"
+    assert np.einsum("ij,ij", x, x, dtype=complex, order="F") == 55
+    assert np.einsum("ij,", x, 2, dtype="float32", casting="unsafe").dtype == "float32"
+    with pytest.raises(TypeError, match="cannot cast operand 1 to int32"):
+        np.einsum("ij,", x, 2.5, dtype="int32")
 
 
 @pytest.mark.parametrize("name", BY_NAME)
