@@ -19,7 +19,6 @@ from ..ops.cond import cond_of
 from ..ops.elementwise_binary import max_, min_
 from ..ops.platform import PlatformDependent
 from ..runtime.array import Array
-from ..runtime.transfer import as_array
 from ..structural.arith import convert
 from ..tree import (
     explain_structure_mismatch,
@@ -29,7 +28,7 @@ from ..tree import (
     tree_unflatten,
 )
 from .refs import branches_with_refs
-from .staging import operands_of, trace_body
+from .staging import operands_of, trace_body, value_of
 
 _PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
 
@@ -72,7 +71,7 @@ def cond(pred: Any, true_fun: Any, false_fun: Any, *operands: Any, **named: Any)
         )
     if not isinstance(pred, (Array, Tracer)):
         type_of(pred)  # says that text is no array
-        pred = as_array(pred)
+        pred = value_of(pred)
     t = type_of(pred)
     if t.shape or t.kind not in "biuf":
         raise errors.DTypeError(
@@ -128,7 +127,7 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
             )
         )
     if not isinstance(index, (Array, Tracer)):
-        index = as_array(index)
+        index = value_of(index)
     t = type_of(index)
     if t.shape or t.kind not in "iu":
         raise errors.DTypeError(

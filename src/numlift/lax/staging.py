@@ -104,6 +104,14 @@ def operands_of(tree: Any, function: str) -> tuple[list[Any], Any]:
     return [_operand(x) for x in leaves], structure
 
 
+def value_of(x: Any) -> Any:
+    """The array or tracer that `x` is, or that it converts itself to."""
+    if isinstance(x, (Array, Tracer)):
+        return x
+    convert = getattr(type(x), "__numlift_array__", None)
+    return as_array(x) if convert is None else value_of(convert(x))
+
+
 def _operand(x: Any) -> Any:
     """An array, a tracer, or a number that becomes a literal of the graph."""
     if isinstance(x, (Array, Tracer)):
