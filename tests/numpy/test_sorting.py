@@ -107,6 +107,15 @@ def test_unique_nan():
     same(lnp.unique(x, size=3, equal_nan=False), [1, np.nan, np.nan])
 
 
+def test_sets_of_float64_arrays_of_other_ranks() -> None:
+    """Both arrays are narrowed, also the one that is flattened first."""
+    a = np.array([[1.4467, -2.3533, 2.3967], [0.4967, -1.4033, -0.4533]])
+    b = np.array([0.4967, 2.3967, -1.4033])
+    for name in ("intersect1d", "setdiff1d", "setxor1d", "union1d"):
+        got, expected = getattr(lnp, name)(a, b), getattr(np, name)(a, b)
+        np.testing.assert_allclose(got, expected, rtol=1e-6)
+
+
 def test_sets():
     x, y = np.array([3, 1, 1, 5, 3, 7]), np.array([1, 5, 9])
     for name in ("union1d", "intersect1d", "setdiff1d", "setxor1d"):

@@ -89,7 +89,15 @@ def variance(
     if mean is None:
         middle = mean_over(function, x, axes, where, True)
     else:
-        middle = as_dtype(as_value(mean, function, "mean"), type_of(x).dtype)
+        middle = as_value(mean, function, "mean")
+        if type_of(middle).kind == "c" and type_of(x).kind != "c":
+            raise errors.DTypeError(
+                errors.explain(
+                    function, "mean is complex, and the array is not",
+                    {"a": type_of(x), "mean": type_of(middle)}, try_="mean.real",
+                )
+            )  # fmt: skip
+        middle = as_dtype(middle, type_of(x).dtype)
     t = type_of(x)
     distance = apply(sub, x, broadcast_to_shape(middle, t.shape))
     distance = apply(square, apply(abs_, distance) if t.kind == "c" else distance)

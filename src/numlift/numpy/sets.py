@@ -299,10 +299,13 @@ def unique_values(x: Any, *, size: int | None = None, fill_value: Any = None) ->
 
 
 def _vectors(function: str, *arrays: Any) -> list[Any]:
-    return [
-        flat(x)
-        for x in promote(*[as_value(a, function, f"ar{i + 1}") for i, a in enumerate(arrays)])
-    ]
+    xs = promote(*[as_value(a, function, f"ar{i + 1}") for i, a in enumerate(arrays)])
+    return [flat(_narrow(x)) for x in xs]
+
+
+def _narrow(x: Any) -> Any:
+    """NumPy arrays in the dtype that they have here, so that equal elements stay equal."""
+    return x.astype(type_of(x).dtype) if isinstance(x, np.ndarray) else x
 
 
 @explains
