@@ -221,3 +221,38 @@ def test_quantiles_are_those_of_the_program(dtype: str, runs: list[str]) -> None
                 a = np.array(host)
                 same(function(a), compiled(a))
         assert {"median", "percentile", "quantile"} <= set(runs) or dtype != "float32"
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int32", "float16", "float32"])
+@pytest.mark.parametrize("equal_nan", [True, False])
+def test_unique_with_places(dtype: str, equal_nan: bool) -> None:
+    for shape in ((60, 80), (7,), (0,)):
+        x = values(dtype, shape)
+        found = np.unique(np.array(x), True, True, True, equal_nan=equal_nan)
+        expected = numpy.unique(x, True, True, True, equal_nan=equal_nan)
+        for a, b in zip(found, expected, strict=True):
+            numpy.testing.assert_array_equal(a, b)
+            if b.dtype.kind == "f":
+                number = ~numpy.isnan(b)
+                numpy.testing.assert_array_equal(
+                    numpy.signbit(numpy.asarray(a))[number], numpy.signbit(b)[number]
+                )
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float32"])
+def test_searches_are_those_of_the_program(dtype: str, runs: list[str]) -> None:
+    v, a = np.array(values(dtype, (160, 120))), np.array(numpy.sort(values(dtype, (70000,))))
+    for side in ("left", "right"):
+        same(np.searchsorted(a, v, side), nl.jit(lambda a, v: np.searchsorted(a, v, side))(a, v))  # noqa: B023
+    some = np.array(values(dtype, (300,))[:100])
+    for invert in (False, True):
+        compiled = nl.jit(lambda v, y: np.isin(v, y, invert=invert))  # noqa: B023
+        same(np.isin(v, some, invert=invert), compiled(v, some))
+    assert runs == ["_searchsorted"] * 2 + ["_isin"] * 2
+
+
+def test_indices_of_many_elements() -> None:
+    x = values("float32", (300, 200))
+    for a, b in zip(np.nonzero(np.array(x > 0)), numpy.nonzero(x > 0), strict=True):
+        assert a.dtype == "int32"
+        numpy.testing.assert_array_equal(a, b)

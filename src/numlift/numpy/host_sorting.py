@@ -64,13 +64,30 @@ def different(x: np.ndarray, equal_nan: bool) -> tuple[np.ndarray, np.ndarray] |
     if x.dtype.kind == "f" and has_negative_zero(x):
         return None
     x = ordered(x, 0)
+    starts = _starts(x, equal_nan)
+    return x[starts], np.diff(starts, append=x.size)
+
+
+def described(x: np.ndarray, equal_nan: bool) -> tuple[np.ndarray, ...]:
+    """The different real elements of a vector, where each is first, inverse and counts."""
+    order = permutation([x], 0)
+    x = x[order]
+    starts = _starts(x, equal_nan)
+    first = np.zeros(x.size, np.int32)
+    first[starts[1:]] = 1
+    inverse = np.empty(x.size, np.int32)
+    inverse[order] = np.cumsum(first, dtype=np.int32)
+    return x[starts], order[starts], inverse, np.diff(starts, append=x.size)
+
+
+def _starts(x: np.ndarray, equal_nan: bool) -> np.ndarray:
+    """Where in an ordered vector a new element begins."""
     first = np.ones(x.size, np.bool_)
     np.not_equal(x[1:], x[:-1], out=first[1:])
     if equal_nan and x.dtype.kind == "f":
         numbers = x.size - np.count_nonzero(np.isnan(x))
         first[numbers + 1 :] = False
-    starts = np.flatnonzero(first)
-    return x[starts], np.diff(starts, append=x.size)
+    return np.flatnonzero(first)
 
 
 def _key_words(x: np.ndarray) -> list[np.ndarray]:
@@ -121,4 +138,4 @@ def _flip_negative(bits: np.ndarray) -> None:
     bits ^= sign
 
 
-__all__ = ["different", "has_nan", "has_negative_zero", "ordered", "permutation"]
+__all__ = ["described", "different", "has_nan", "has_negative_zero", "ordered", "permutation"]

@@ -19,6 +19,7 @@ from ..ops.compare import lt
 from ..ops.cumulative import CumSum
 from ..ops.elementwise_binary import div, rem
 from ..ops.shape import Concatenate, Iota
+from ..runtime.host_memory import presentable
 from ..runtime.transfer import as_array
 from ..structural.arith import convert, select
 from ..structural.shape import ReduceSum, reshape
@@ -44,6 +45,12 @@ def known(function: str, x: Any, argument: str) -> np.ndarray:
             )
         )
     return np.asarray(found)
+
+
+def handed(value: np.ndarray, dtype: np.dtype[Any] | None = None) -> Any:
+    """A NumPy array that nobody else uses as an array, converted to `dtype`."""
+    dtype = value.dtype if dtype is None else dtype
+    return as_array(presentable(value, dtype), may_alias=True)
 
 
 def static_size(function: str, size: Any) -> int:
@@ -108,7 +115,7 @@ def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple
     if size is None:
         dtype = int_dtype()
         found = np.nonzero(known("nonzero", x, "a"))
-        return tuple(as_array(i.astype(dtype)) for i in found)
+        return tuple(handed(i, dtype) for i in found)
     ndim = type_of(x).ndim
     many = isinstance(fill_value, (tuple, list)) or getattr(fill_value, "ndim", 0) > 0
     fills = tuple(fill_value) if many else (0 if fill_value is None else fill_value,) * ndim

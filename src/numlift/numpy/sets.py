@@ -26,9 +26,10 @@ from ..ops.sorting import ArgSort
 from ..runtime.transfer import as_array
 from ..structural.arith import convert, select, sub
 from ..structural.shape import reshape
+from . import host_searching
 from .binary_search import FEW, any_equal, insertion_points
-from .host_sorting import different
-from .nonzero import first_true, known, static_size
+from .host_sorting import described, different
+from .nonzero import first_true, handed, known, static_size
 from .operands import within
 from .pieces import moved, part, take
 from .reducing import as_dtype, constant, flat, int_dtype, is_nan
@@ -90,21 +91,25 @@ def _unique_known(
     x: Any, axis: int | None, equal_nan: bool, places: bool = True
 ) -> tuple[Any, ...]:
     """(elements, first index, inverse, counts); without `places` index and inverse may be None."""
-    t = type_of(x)
-    if not places and axis is None and t.kind in "biuf" and is_native(t.dtype):
-        if not isinstance(x, Tracer):
-            simple = different(np.ravel(known("unique", x, "ar")), equal_nan)
-            if simple is not None:
-                return as_array(simple[0]), None, None, as_array(simple[1].astype(int_dtype()))
-    values, index, inverse, counts = np.unique(
-        known("unique", x, "ar"), True, True, True, axis, equal_nan=equal_nan
-    )
-    dtype = int_dtype()
-    index, inverse, counts = (as_array(v.astype(dtype)) for v in (index, inverse, counts))
+    t, dtype = type_of(x), int_dtype()
+    host = known("unique", x, "ar")
+    real = axis is None and t.kind in "biuf" and is_native(t.dtype)
+    if real and not places and not isinstance(x, Tracer):
+        simple = different(host.reshape(-1), equal_nan)
+        if simple is not None:
+            return handed(simple[0]), None, None, handed(simple[1], dtype)
+    if real and 0 < t.size < 2**31:
+        values, index, inverse, counts = described(host.reshape(-1), equal_nan)
+        inverse = inverse.reshape(t.shape)
+    else:
+        values, index, inverse, counts = np.unique(
+            host, True, True, True, axis, equal_nan=equal_nan
+        )
+    index, inverse, counts = (handed(v, dtype) for v in (index, inverse, counts))
     if isinstance(x, Tracer):
         source = flat(x) if axis is None else x
         return take(source, index, axis or 0), index, inverse, counts
-    return as_array(values.astype(type_of(x).dtype)), index, inverse, counts
+    return handed(values, t.dtype), index, inverse, counts
 
 
 @library(2)
@@ -561,7 +566,7 @@ def isin(
     return _isin(element, test_elements, bool(invert))
 
 
-@library(2)
+@library(2, host=host_searching.isin)
 def _isin(element: Any, test_elements: Any, invert: bool) -> Any:
     x, y = as_value(element, "isin", "element"), as_value(test_elements, "isin", "test_elements")
     x, y = promote(within(x, y), within(y, x))

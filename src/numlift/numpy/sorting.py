@@ -18,7 +18,7 @@ from ..ops.shape import Rev
 from ..ops.sorting import ArgSort, Sort, take_sorted
 from ..structural.arith import convert, select, sub
 from ..structural.shape import reshape
-from . import host_kernels
+from . import host_kernels, host_searching
 from .binary_search import insertion_points
 from .host_values import need_monotonic
 from .operands import within
@@ -346,7 +346,7 @@ def searchsorted(
     return _searchsorted(a, v, sorter, side)
 
 
-@library(3)
+@library(3, host=host_searching.searchsorted)
 def _searchsorted(a: Any, v: Any, sorter: Any, side: str) -> Any:
     x = as_value(a, "searchsorted")
     x, y = promote(x, within(as_value(v, "searchsorted", "v"), x))

@@ -62,10 +62,18 @@ def hand_over(value: np.ndarray, where: Placement) -> xla.ArrayImpl:
         where: one CPU device.
     """
     dtype = where.type.dtype
-    if value.size * dtype.itemsize <= _SMALL:
-        if value.dtype != dtype or not value.flags.c_contiguous:
-            value = value.astype(dtype, order="C")
+    value = presentable(value, dtype)
+    if value.nbytes <= _SMALL:
         return buffers.put_one(value, where)
+    return buffers.put(value, where, alias=True)
+
+
+def presentable(value: np.ndarray, dtype: Any) -> np.ndarray:
+    """`value`, which nobody else uses, converted to `dtype` in memory that an `Array` can take."""
+    if value.size * dtype.itemsize <= _SMALL:
+        if value.dtype == dtype and value.flags.c_contiguous:
+            return value
+        return value.astype(dtype, order="C")
     flags = value.flags
     shared = (
         flags.writeable
@@ -73,9 +81,7 @@ def hand_over(value: np.ndarray, where: Placement) -> xla.ArrayImpl:
         and value.dtype == dtype
         and not value.__array_interface__["data"][0] % _ALIGNMENT
     )
-    if not shared:
-        value = aligned_copy(value, dtype)
-    return buffers.put(value, where, alias=True)
+    return value if shared else aligned_copy(value, dtype)
 
 
-__all__ = ["aligned", "aligned_copy", "claimed", "hand_over"]
+__all__ = ["aligned", "aligned_copy", "claimed", "hand_over", "presentable"]
