@@ -3,7 +3,8 @@
 The outcome is NumPy's class of error, with our message that begins with the name of the function;
 or one of the differences below, each with its reason. Errors of Python itself and crashes are
 never right, nor are values where a valid part of the call was ignored.
-`BAD_ARGUMENTS=1` tries all calls (about 65,000); by default a fixed sample is tried.
+By default a fixed sample is tried; `BAD_ARGUMENTS=10` tries every tenth of about 55,000 calls, and
+finds more pairs of TypeError and ValueError than the list below explains.
 """
 
 from __future__ import annotations
@@ -54,6 +55,9 @@ RAW: dict[tuple[str, type], str] = {
 }
 """Errors that are not ours."""
 
+
+ENDLESS = {("diff", "huge"), ("polyint", "huge")}
+"""Calls that take as many steps as they are told, here and in NumPy."""
 
 SIMPLE = frozenset(["float", "nan", "inf", "large axis", "negative"])
 """Numbers, which break one rule at most places, so that classes must be equal. Where an array is
@@ -124,6 +128,8 @@ def readable(result: Any) -> str:
 def test_bad_arguments(name: str) -> None:
     problems = []
     for bad in bad_calls(name):
+        if (name, bad.spoiler.name) in ENDLESS:
+            continue
         if zlib.crc32(f"{bad.function} {bad.argument} {bad.spoiler.name}".encode()) % EVERY:
             continue
         with warnings.catch_warnings():
