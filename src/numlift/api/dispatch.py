@@ -96,7 +96,7 @@ class HostEntry(Entry):
 
     def __init__(self, program: HostProgram, out_tree: Any):
         self.program, self.plain, self.arrange = program, True, None
-        self.run, self.handlers, self.placements = program.run, (), program.placements
+        self.run, self.handlers, self.placements = program.run, [], program.placements
         self.unflatten = None if out_tree == _LEAF else out_tree.unflatten
         self.only = self.placements[0] if self.unflatten is None else None
 
