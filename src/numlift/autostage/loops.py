@@ -35,6 +35,8 @@ class Carry:
         self.values = list(values)
         self.promoted: set[tuple[int, int]] = set()
         self.pending: list[Callable[[], None]] = []
+        self.inside: dict[tuple[int, int], Any] = {}
+        self.kept: set[tuple[int, int]] = set()
         self._split()
 
     def _split(self) -> None:
@@ -62,7 +64,8 @@ class Carry:
         """Variables from carried values; containers are fresh."""
         leaves = [list(row) for row in self.leaves]
         for (i, k), x in zip(self.slots, carried, strict=True):
-            leaves[i][k] = x
+            again = getattr(type(leaves[i][k]), "__numlift_again__", None)
+            leaves[i][k] = self.inside[i, k] = x if again is None else again(leaves[i][k], x)
         return [
             x if tree is None else tree_unflatten(tree, row)
             for x, tree, row in zip(self.values, self.trees, leaves, strict=True)
@@ -83,6 +86,7 @@ class Carry:
                 raise self._error(i, _text(old), _text(new))
             for k, x in enumerate(leaves):
                 if (i, k) in self.slots:
+                    (self.kept.add if x is self.inside[i, k] else self.kept.discard)((i, k))
                     again |= self._settle(i, k, x)
                     outs.append(x)
                 elif not same(self.leaves[i][k], x):
@@ -93,6 +97,15 @@ class Carry:
         if again:
             return None
         return [fits(x, t) for x, t in zip(outs, self.types(), strict=True)]
+
+    def watch(self) -> list[Callable[[], None]]:
+        """Watch arrays that can be written into: what ends it raises if another name read them."""
+        found = []
+        for (i, k), now in self.inside.items():
+            start = getattr(self.leaves[i][k], "__numlift_watch__", None)
+            if start is not None:
+                found.append(start(now))
+        return found
 
     def adjust(self) -> None:
         """Make the changes that `pack` found to be needed, outside the trace."""
@@ -158,8 +171,16 @@ class Carry:
         )
 
     def finish(self, carried: Sequence[Any], put: Callable[[Sequence[Any]], None]) -> None:
-        """Variables after the loop."""
+        """Variables after the loop. Arrays that were written into are the objects they were."""
         results = self.unpack(carried)
+        for i, tree in enumerate(self.trees):
+            kept = [k for j, k in self.slots if j == i and (j, k) in self.kept]
+            kept = [k for k in kept if hasattr(type(self.leaves[i][k]), "__numlift_again__")]
+            if kept:
+                leaves, _ = tree_flatten(results[i])
+                for k in kept:
+                    leaves[k] = self.leaves[i][k].__numlift_become__(leaves[k])
+                results[i] = tree_unflatten(tree, leaves)
         for i, x in enumerate(results):
             known = not isinstance(x, Undefined) or x.reason is not None
             if not known and not self.names[i].startswith("_nl_"):
@@ -195,10 +216,13 @@ def _traced_step(
     def run(*args: Any) -> list[Any]:
         put(carry.unpack(args[len(extra) :]))
         frame.inside.append(carry.label)
+        watches = carry.watch()
         try:
             step(args[: len(extra)])
         finally:
             frame.inside.pop()
+            for stop in watches:
+                stop()
         outs = carry.pack(get())
         settled.append(outs is not None)
         return outs or []

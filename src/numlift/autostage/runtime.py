@@ -31,6 +31,8 @@ from .values import (
     Shared,
     Undefined,
     is_traced,
+    joined,
+    lifted,
     merge,
     pick,
 )
@@ -120,9 +122,11 @@ class Frame:
 
     def changes(self, receiver: Any, line: int) -> None:
         """In front of a change of a container that is no local variable."""
-        if self.inside and isinstance(receiver, _CONTAINERS):
+        is_array = hasattr(type(receiver), "__numlift_again__")
+        if self.inside and (is_array or isinstance(receiver, _CONTAINERS)):
+            kind = "ndarray" if is_array else type(receiver).__name__
             raise self.error(
-                f"a {type(receiver).__name__} that is not a local variable is changed inside the "
+                f"a {kind} that is not a local variable is changed inside the "
                 f"{self.inside[-1]}, whose condition or iterable is traced",
                 line,
                 "assign the new value to a local variable and return it",
@@ -346,7 +350,7 @@ class Frame:
         for i, plan in plans:
             leaves = list(plan.leaves)
             for k, *_ in plan.chosen:
-                leaves[k] = next(outs)
+                leaves[k] = joined(a, b, plan.leaves[k], plan.others[k], next(outs))
             results[i] = tree_unflatten(plan.tree, leaves)
         put(results)
 
@@ -375,14 +379,20 @@ class Frame:
         found: list[Outcome] = []
 
         def run() -> list[Any]:
-            put(copies(before))
+            again: dict[int, tuple[Any, Any]] = {}
+            put(copies(before, again))
             self.inside.append(label)
+            watches = [old.__numlift_watch__(new) for old, new in again.values()]
             try:
                 block()
             finally:
                 self.inside.pop()
-            found.append(Outcome(restored(before, get()), current.get()))
-            return found[0].outputs
+                for stop in watches:
+                    stop()
+            outcome = Outcome(restored(before, get(), again), current.get())
+            outcome.note(again)
+            found.append(outcome)
+            return outcome.outputs
 
         body = traced_body(run, [], f"{self.name}: {label}", "block")
         return found[0], body
@@ -473,19 +483,42 @@ def _is_bool(x: Any) -> bool:
     return isinstance(x, (bool, np.bool_))
 
 
-def copies(values: Sequence[Any]) -> list[Any]:
-    """Values in fresh containers."""
-    return [x if isinstance(x, Undefined) else Shared(x).copy() for x in values]
+def copies(values: Sequence[Any], again: dict[int, tuple[Any, Any]]) -> list[Any]:
+    """Values in fresh containers, and copies of arrays that can be written into."""
+
+    def inside(x: Any) -> Any:
+        make = getattr(type(x), "__numlift_again__", None)
+        if make is None:
+            return x
+        if id(x) not in again:
+            again[id(x)] = (x, make(x, lifted(x)))
+        return again[id(x)][1]
+
+    made = []
+    for x in values:
+        if not isinstance(x, Undefined):
+            shared = Shared(x)
+            shared.leaves = [inside(y) for y in shared.leaves]
+            x = shared.copy()
+        made.append(x)
+    return made
 
 
-def restored(before: Sequence[Any], after: Sequence[Any]) -> list[Any]:
+def restored(
+    before: Sequence[Any], after: Sequence[Any], again: dict[int, tuple[Any, Any]]
+) -> list[Any]:
     """Values after a block; where nothing changed, the object from before it."""
+    same = {id(new): old for old, new in again.values() if not new.__numlift_changed__()}
     made = []
     for x, y in zip(before, after, strict=True):
-        if x is not y and not isinstance(x, Undefined) and not isinstance(y, Undefined):
-            s, t = Shared(x), Shared(y)
-            leaves = zip(s.leaves, t.leaves, strict=False)
-            if s.tree == t.tree and all(a is b for a, b in leaves):
-                y = x
+        if x is not y and not isinstance(y, Undefined):
+            t = Shared(y)
+            t.leaves = [same.get(id(leaf), leaf) for leaf in t.leaves]
+            y = t.copy()
+            if not isinstance(x, Undefined):
+                s = Shared(x)
+                leaves = zip(s.leaves, t.leaves, strict=False)
+                if s.tree == t.tree and all(a is b for a, b in leaves):
+                    y = x
         made.append(y)
     return made

@@ -152,6 +152,7 @@ class Outcome:
         self.places: list[list[int | None]] = []
         self.outputs: list[Any] = []
         self.types: list[ArrayType] = []
+        self.origins: dict[int, tuple[Any, Any]] = {}
         for s in self.shared:
             row: list[int | None] = []
             for i, x in enumerate(s.leaves):
@@ -165,6 +166,27 @@ class Outcome:
                     row.append(None)
             self.places.append(row)
 
+    def note(self, again: dict[int, tuple[Any, Any]]) -> None:
+        """Remember which arrays inside stood for which that can be written into."""
+        for old, new in again.values():
+            self.origins[id(old)] = self.origins[id(new)] = (old, new)
+
+    def origin(self, x: Any) -> Any:
+        """The array from before the block that `x` is, or None."""
+        return self.origins.get(id(x), (None,))[0]
+
+
+def joined(a: Outcome, b: Outcome, x: Any, y: Any, value: Any) -> Any:
+    """What a leaf that is `x` after one branch and `y` after the other is after both."""
+    old = a.origin(x)
+    if old is not None and old is b.origin(y):
+        return old.__numlift_become__(old.__numlift_again__(value))
+    for leaf in (x, y):
+        again = getattr(type(leaf), "__numlift_again__", None)
+        if again is not None:
+            return again(leaf, value)
+    return value
+
 
 class _Inside:
     """Stands for a value that exists only inside a trace."""
@@ -173,8 +195,14 @@ class _Inside:
 class Merged:
     """One variable after two branches: leaves that are fixed, and which outputs to select."""
 
-    def __init__(self, tree: Any, leaves: list[Any], chosen: list[tuple[int, int, int, ArrayType]]):
-        self.tree, self.leaves, self.chosen = tree, leaves, chosen
+    def __init__(
+        self,
+        tree: Any,
+        leaves: list[Any],
+        chosen: list[tuple[int, int, int, ArrayType]],
+        others: list[Any],
+    ):
+        self.tree, self.leaves, self.chosen, self.others = tree, leaves, chosen, others
 
 
 def merge(
@@ -228,7 +256,7 @@ def _plan(name: str, a: Outcome, b: Outcome, i: int, label: str) -> Merged | Und
         if t is None:
             return _conflict(name, repr(a.types[u]), repr(b.types[v]), label)
         chosen.append((k, u, v, t))
-    return Merged(x.tree, leaves, chosen)
+    return Merged(x.tree, leaves, chosen, y.leaves)
 
 
 def _holds_new(s: Shared) -> bool:
@@ -247,7 +275,7 @@ def _filled(there: Outcome, i: int, first: bool) -> Merged:
         if place is not None:
             u, v = (place, -1) if first else (-1, place)
             chosen.append((k, u, v, there.types[place]))
-    return Merged(s.tree, list(s.leaves), chosen)
+    return Merged(s.tree, list(s.leaves), chosen, s.leaves)
 
 
 def _conflict(name: str, x: str, y: str, label: str) -> Undefined:

@@ -41,6 +41,7 @@ class Writable:
 
     __slots__ = (
         "_value", "_parent", "_get", "_put", "_version", "_read_only", "_scalar", "_layout",
+        "_watch",
         "__weakref__",
     )  # fmt: skip
     __hash__ = None  # type: ignore[assignment]
@@ -63,6 +64,7 @@ class Writable:
         self._read_only = parent._read_only if parent is not None else read_only
         self._version = 0 if parent is None else parent._root()._version
         self._scalar, self._layout = scalar, layout
+        self._watch: list[Any] | None = None
 
     def _root(self) -> Writable:
         found = self
@@ -95,6 +97,8 @@ class Writable:
     def read(self) -> Any:
         """The value now, with the writes through other views."""
         root = self._root()
+        if root._watch is not None:
+            root._watch.append(self)
         if self._version != root._version:
             if self._get is None or self._parent is None:
                 raise errors.ValueArgumentError(
@@ -216,6 +220,46 @@ class Writable:
             return
         _check_places(whole, index)
         self.write(put(whole, index, new))
+
+    # ---- what staged loops do with a variable -----------------------------------------------
+
+    def __numlift_again__(self, value: Any) -> Writable:
+        """The variable inside of a traced loop, with the value at the start of a step."""
+        return Writable(value, read_only=self._read_only, scalar=self._scalar)
+
+    def __numlift_become__(self, after: Writable) -> Writable:
+        """Take the value after the loop, which has written into the variable or left it."""
+        if self._scalar or self._read_only is not None:
+            return self if self._read_only is not None else after
+        self.write(after.read())
+        return self
+
+    def __numlift_changed__(self) -> bool:
+        """Whether it was written into since a block began."""
+        return self._version > 0
+
+    def __numlift_watch__(self, now: Writable) -> Callable[[], None]:
+        """Until the result is called, note who reads this array beside `now`."""
+        root = self._root()
+        seen: list[Any] = [] if root._watch is None else root._watch
+        if root._watch is not None:
+            seen.append(self)  # two variables share memory
+        root._watch = seen
+
+        def stop() -> None:
+            root._watch = None
+            if seen and now._version:
+                raise errors.ValueArgumentError(
+                    errors.explain(
+                        "lift",
+                        "a traced loop or branch writes into an array that it reads under "
+                        "another name",
+                        {"array": describe(now.read())},
+                        try_="make the other name a copy: b = a.copy()",
+                    )
+                )
+
+        return stop
 
     def is_scalar(self) -> bool:
         """Whether this stands for a NumPy scalar."""
