@@ -364,3 +364,7 @@ def test_a_step_of_zero() -> None:
     for step in (0, 0.0):
         with pytest.raises(ZeroDivisionError, match="arange: step is 0"):
             np.arange(1, 5, step)
+
+
+def test_full_of_bools_is_not_weak():
+    assert not np.full(2, False).weak_type and np.full(2, 1).weak_type

@@ -232,7 +232,7 @@ def _full(function: str, shape: Any, value: Any, dtype: Any, device: Any, out_sh
     value = as_value(value, function, "fill_value")
     t = type_of(value)
     if is_python_scalar(value) or (isinstance(value, np.generic)):
-        weak = dtype is None and t.weak_type
+        weak = dtype is None and t.weak_type and t.kind != "b"  # bools have one type
         if isinstance(value, int) and not isinstance(value, bool):
             check_integer(function, value, dtype)
         target = t.dtype if dtype is None else dtype
