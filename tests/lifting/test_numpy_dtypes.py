@@ -127,3 +127,10 @@ def test_the_mode_is_a_flag() -> None:
         assert nl.numpy.sin(np.ones(2, np.int16)).dtype == np.float32
     with nl.enable_x64():
         assert (nl.numpy.asarray(i) + f).dtype == np.float32
+
+
+def test_means_that_pad_bools_are_true_unless_they_are_zero() -> None:
+    for x in ([True, False], [False, False], [True, True, False]):
+        x = np.array(x)
+        found = nl.lift(lambda x: np.pad(x, 1, mode="mean"))(x)
+        np.testing.assert_array_equal(found, np.pad(x, 1, mode="mean"))

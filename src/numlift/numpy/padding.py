@@ -333,7 +333,7 @@ def _minimum(x: Any, axis: int) -> Any:
 def _rounded(mean: Any, like: Any) -> Any:
     """A mean in the dtype of what it is the mean of."""
     t = type_of(like)
-    if t.kind in "iub":
+    if t.kind in "iu":
         mean = apply(round_even, mean)
     return convert(mean, t.dtype, t.weak_type)
 
