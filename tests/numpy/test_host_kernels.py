@@ -191,9 +191,9 @@ REDUCTIONS = (np.max, np.min, np.ptp, np.all, np.any, np.count_nonzero)
 def test_reductions_are_those_of_the_program(function: Any, dtype: str) -> None:
     if function is np.ptp and dtype == "bool":
         return
-    x = values(dtype, (9, 30, 20))
+    x = values(dtype, (9, 30, 40))
     if dtype == "float32":
-        x[3] = numpy.where(values("int32", (30, 20)) > 0, -0.0, 0.0)
+        x[3] = numpy.where(values("int32", (30, 40)) > 0, -0.0, 0.0)
         x[5] = abs(x[5])
     numbers = numpy.nan_to_num(x)
     cases = [np.array(v) for v in (x, numbers, numpy.minimum(numbers, 0).astype(dtype))]
@@ -206,7 +206,7 @@ def test_reductions_are_those_of_the_program(function: Any, dtype: str) -> None:
 @pytest.mark.parametrize("dtype", ["int32", "float16", "float32", "float64"])
 def test_quantiles_are_those_of_the_program(dtype: str, runs: list[str]) -> None:
     with nl.enable_x64(dtype == "float64"):
-        x = values(dtype, (90, 71))
+        x = values(dtype, (90, 101))
         cases = [x]
         if dtype != "int32":
             numbers = numpy.nan_to_num(x, posinf=3).astype(dtype)
@@ -241,10 +241,10 @@ def test_unique_with_places(dtype: str, equal_nan: bool) -> None:
 
 @pytest.mark.parametrize("dtype", ["int32", "float32"])
 def test_searches_are_those_of_the_program(dtype: str, runs: list[str]) -> None:
-    v, a = np.array(values(dtype, (160, 120))), np.array(numpy.sort(values(dtype, (70000,))))
+    v, a = np.array(values(dtype, (1024, 513))), np.array(numpy.sort(values(dtype, (70000,))))
     for side in ("left", "right"):
         same(np.searchsorted(a, v, side), nl.jit(lambda a, v: np.searchsorted(a, v, side))(a, v))  # noqa: B023
-    some = np.array(values(dtype, (300,))[:100])
+    some = a[1000:] if dtype == "float32" else a[:500]
     for invert in (False, True):
         compiled = nl.jit(lambda v, y: np.isin(v, y, invert=invert))  # noqa: B023
         same(np.isin(v, some, invert=invert), compiled(v, some))

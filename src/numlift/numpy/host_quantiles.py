@@ -16,7 +16,7 @@ from ..core.types import ArrayType
 from ..runtime.host_memory import aligned_copy
 from .host_sorting import has_negative_zero, ordered
 
-_FEW = 4096
+_FEW = 8192
 """Up to so many elements, the program answers sooner (measured)."""
 _ROWS = 64
 """Rows shorter than this are sorted by the program."""

@@ -10,7 +10,7 @@ import numpy as np
 from ..api.host_program import Kernel
 from ..core.types import ArrayType
 
-_FEW = 2048
+_FEW = 8192
 """Up to so many elements, a program answers sooner (measured)."""
 
 

@@ -9,10 +9,13 @@ import numpy as np
 from ..api.host_program import Kernel
 from ..core.types import ArrayType
 from ..runtime.host_memory import aligned
+from .binary_search import FEW
 from .host_sorting import permutation
 
-_FEW = 4096
-"""Up to so many values, the program answers sooner (measured)."""
+_MANY = 1 << 16
+"""From so many elements in both arrays, searches of sorted values beat the program (measured)."""
+_MANY_INTEGERS = 1 << 19
+"""From so many integers, NumPy's `isin` beats the program."""
 
 
 def _alike(a: Any, b: Any) -> bool:
@@ -25,9 +28,7 @@ def _alike(a: Any, b: Any) -> bool:
 
 
 def _places(a: np.ndarray, v: np.ndarray, side: Any) -> np.ndarray:
-    """`np.searchsorted`; many values are sorted first, so that searches stay in the cache."""
-    if a.size < 1 << 16 or v.size < 1 << 14 or v.size < a.size >> 4:
-        return np.searchsorted(a, v, side)
+    """`np.searchsorted` of values that are sorted first, so that searches stay in the cache."""
     flat = v.reshape(-1)
     order = permutation([flat], 0)
     found = aligned(flat.shape, np.int32)
@@ -37,17 +38,21 @@ def _places(a: np.ndarray, v: np.ndarray, side: Any) -> np.ndarray:
 
 def searchsorted(a: Any, v: Any, sorter: Any, side: str) -> Kernel | None:
     """Where values enter a sorted vector."""
-    if sorter is not None or not _alike(a, v) or v.size <= _FEW or a.size <= 64:
+    if sorter is not None or not _alike(a, v) or v.size < _MANY or a.size < _MANY:
         return None
     return lambda x, y: _places(x, y, side)
 
 
 def isin(element: Any, test_elements: Any, invert: bool) -> Kernel | None:
     """Which elements occur in another array."""
-    if not _alike(element, test_elements) or element.size <= _FEW or test_elements.size <= 64:
+    if not _alike(element, test_elements) or test_elements.size <= FEW:
         return None
     if element.kind != "f":
+        if element.size < _MANY_INTEGERS:
+            return None
         return lambda x, y: np.isin(x, y, invert=invert)
+    if element.size < _MANY or test_elements.size < _MANY:
+        return None
 
     def kernel(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         y = np.sort(y, axis=None)
