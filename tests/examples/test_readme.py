@@ -116,6 +116,7 @@ INSIDE = {
     "hlo",
     "ops",
     "runtime",
+    "scopes",
     "structural",
     "tools",
     "transforms",
