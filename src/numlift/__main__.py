@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Sequence
 
@@ -38,6 +39,17 @@ def _cache_report(clear: bool, as_json: bool) -> str:
     return "\n".join(lines).rstrip()
 
 
+def _printed(text: str) -> int:
+    """Print; the exit status, which is not 0 if the reader (such as ``head``) has left."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        # Python flushes once more when it ends, and would complain about the closed pipe then.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return 0
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit status.
 
@@ -47,14 +59,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = _parser().parse_args(arguments)
     try:
         if given.command == "cache":
-            print(_cache_report(given.clear, given.json))
-        else:
-            facts = info.collect()
-            print(json.dumps(facts, indent=2) if given.json else info.render(facts).rstrip())
+            return _printed(_cache_report(given.clear, given.json))
+        facts = info.collect()
+        return _printed(json.dumps(facts, indent=2) if given.json else info.render(facts).rstrip())
     except NumliftError as error:
         print(error, file=sys.stderr)
         return 1
-    return 0
 
 
 if __name__ == "__main__":

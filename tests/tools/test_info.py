@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -75,3 +77,13 @@ def test_wrong_words(words, capsys):
 )  # fmt: skip
 def test_sizes(size, text):
     assert info.in_bytes(size) == text
+
+
+@pytest.mark.parametrize("words", [["info"], ["info", "--json"]])
+def test_the_reader_leaves(words):
+    """``python -m numlift info | head -1`` ends without a traceback."""
+    command = [sys.executable, "-m", "numlift", *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        said = process.stderr.read()
+    assert (process.returncode, said) == (1, b"")
