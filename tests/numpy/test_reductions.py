@@ -107,7 +107,9 @@ def test_nan_functions(rng):
         check(name, x, axis=1)
     empty = np.full((2, 3), np.nan, np.float32)
     assert np.isnan(lnp.nanmax(empty, axis=1)).all()
-    assert lnp.nanargmin(empty, axis=1).tolist() == [-1, -1]
+    assert lnp.nanargmin(lnp.asarray(empty), axis=1).tolist() == [-1, -1]
+    with pytest.raises(ValueError, match="nanargmin: all values are NaN"):
+        lnp.nanargmin(empty, axis=1)
     assert np.isnan(lnp.nanmean(empty)).all()
 
 

@@ -1,11 +1,13 @@
 """Attributes of traced values, and what happens when Python asks them for a value.
 
-Under `grad` and `jvp` the value is known, so Python's `if`, `while`, `int()` and `float()` work.
+Under `grad` and `jvp` the value is known, so Python's `if`, `while` and `int()` work; `float()` is
+an error, because its result has no derivative.
 Under `jit`, `vmap` and inside loops it is not: the errors here say what to write instead.
 """
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -54,6 +56,22 @@ def _need_number(x: Tracer, function: str) -> Any:
             facts(x),
             try_=f"keep it an array (x.astype({'int' if function == 'int' else 'float'})), or "
             "static_argnums= for an argument that shapes or Python code depend on",
+        )
+    )
+
+
+def _need_scalar(x: Tracer, function: str) -> Any:
+    """The value, if Python numbers made of it lose no derivative."""
+    value = _need_number(x, function)
+    if not x.type.inexact:
+        return value
+    raise errors.ConcretizationTypeError(
+        errors.explain(
+            function,
+            f"{x.owner.describe()} follows this value, and a Python number has no derivative",
+            facts(x),
+            try_=f"leave {function} away; np.exp(x) instead of math.exp(x); nl.lift(f) for code "
+            "that writes into NumPy arrays; lax.stop_gradient(x) first if no derivative is wanted",
         )
     )
 
@@ -193,10 +211,19 @@ class TracerProtocol:
         return int(_need_number(self, "int"))
 
     def __float__(self: Any) -> float:
-        return float(_need_number(self, "float"))
+        return float(_need_scalar(self, "float"))
 
     def __complex__(self: Any) -> complex:
-        return complex(_need_number(self, "complex"))
+        return complex(_need_scalar(self, "complex"))
+
+    def __floor__(self: Any) -> int:
+        return math.floor(_need_number(self, "floor"))
+
+    def __ceil__(self: Any) -> int:
+        return math.ceil(_need_number(self, "ceil"))
+
+    def __trunc__(self: Any) -> int:
+        return int(_need_number(self, "trunc"))
 
     def __index__(self: Any) -> int:
         value = value_of(self)
@@ -235,11 +262,11 @@ class TracerProtocol:
 
     def item(self: Any, *args: Any) -> Any:
         """The one element (or the element at `args`) as a Python scalar, if it is known."""
-        return _need_number(self, "item").item(*args)
+        return _need_scalar(self, "item").item(*args)
 
     def tolist(self: Any) -> Any:
         """Nested lists of Python scalars, if the value is known."""
-        return _need_number(self, "tolist").tolist()
+        return _need_scalar(self, "tolist").tolist()
 
     def tobytes(self: Any, order: Any = "C") -> bytes:
         """The elements as bytes, if the value is known."""
