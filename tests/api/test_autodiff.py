@@ -518,3 +518,15 @@ def test_stop_gradient() -> None:
     close(nl.grad(lambda x: lax.stop_gradient(x) ** 2)(3.0), 0)
     tree = lax.stop_gradient({"a": 1.0, "n": 3})
     assert float(tree["a"]) == 1.0
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [lambda y: [y], lambda y: (y,), lambda y: {"a": y}, lambda y: [[y]]],
+    ids=("list", "tuple", "dict", "nested"),
+)
+def test_a_scalar_in_a_container_is_not_a_scalar(wrap) -> None:
+    for transform in (nl.grad, nl.value_and_grad):
+        with pytest.raises(errors.GradError, match="return the scalar itself"):
+            transform(lambda x: wrap(x**2))(1.0)
+    close(nl.grad(lambda x: (x**2, [x]), has_aux=True)(3.0)[0], 6)

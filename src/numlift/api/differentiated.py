@@ -8,7 +8,7 @@ from typing import Any
 from .. import errors
 from ..core.tracing import type_of
 from ..core.types import ArrayType
-from ..tree import keystr, tree_flatten_with_path, tree_unflatten
+from ..tree import keystr, tree_flatten_with_path, tree_unflatten, treedef_is_leaf
 from .tracing import check_argument
 
 
@@ -108,14 +108,17 @@ def _floats(transformation: str) -> str:
 def check_result(point: Any, function: str, holomorphic: bool) -> None:
     """Raise unless the result of a linearised function (`Point`) is one scalar to differentiate."""
     types = point.linear.out_types
-    if len(types) != 1 or types[0].shape:
-        shown = types[0] if len(types) == 1 else tree_unflatten(point.out_tree, types)
+    leaf = treedef_is_leaf(point.out_tree)
+    if not leaf or types[0].shape:
+        shown = types[0] if leaf else tree_unflatten(point.out_tree, types)
         raise errors.GradError(
             errors.explain(
                 function,
                 "the function must return a scalar (one array of rank 0)",
                 {"result": shown},
                 try_="return a sum or mean, or use nl.jacrev for the derivative of an array"
+                if leaf
+                else "return the scalar itself, not in a list, tuple or dict"
                 if len(types) == 1
                 else "has_aux=True if the function returns (loss, other values)"
                 if types
