@@ -146,3 +146,23 @@ def test_calls_that_cannot_be_traced_say_which() -> None:
 def test_relinking_keeps_what_it_need_not_change() -> None:
     assert relink(helper).__wrapped__.__globals__["scale"] is scale
     assert helper.__globals__["np"] is np
+
+
+def halved_if_large(x):
+    if x[0] > 1:
+        x = x / 2
+    y = np.zeros(3)
+    y[0] = x[1]
+    return y
+
+
+def test_lift_inside_of_lifted_code():
+    def program(x):
+        y = nl.lift(halved_if_large, autostage=True)(x)
+        y[1] = 5.0
+        return y + 1
+
+    expected = halved_if_large(X) + np.array([1.0, 6.0, 1.0])
+    for autostage in (False, True):
+        found = nl.lift(program, autostage=autostage)(X)
+        np.testing.assert_allclose(found, expected)

@@ -54,7 +54,8 @@ def autostage(fun: Callable[..., Any]) -> Callable[..., Any]:
     if isinstance(fun, MethodType):
         return MethodType(autostage(fun.__func__), fun.__self__)
     if isinstance(fun, FunctionType):
-        if hasattr(fun, "__wrapped__"):
+        original = getattr(fun, "__wrapped__", None)
+        if original is not None and getattr(original, "__code__", None) is not fun.__code__:
             raise _refused(
                 fun,
                 "the function is hidden by another decorator, which would not be rewritten",

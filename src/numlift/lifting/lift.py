@@ -17,6 +17,7 @@ from ..core.tracing import Value
 from ..runtime.array import Array
 from ..tree import tree_leaves, tree_map
 from .relink import relink
+from .writable import Writable, wrap
 
 
 def lift(
@@ -103,7 +104,10 @@ def lift(
 
     @functools.wraps(written)
     def lifted(*args: Any, **kwargs: Any) -> Any:
-        if any(isinstance(x, Value) for x in tree_leaves((args, kwargs))):
+        kinds = set(map(type, tree_leaves((args, kwargs))))
+        if Writable in kinds:  # called by lifted code, which may write into results
+            return tree_map(wrap, compiled(*args, **kwargs))
+        if any(issubclass(kind, Value) for kind in kinds):
             return compiled(*args, **kwargs)
         with rules:
             return tree_map(_to_numpy, compiled(*args, **kwargs))
