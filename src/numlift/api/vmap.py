@@ -156,7 +156,7 @@ def _run_batched(
         found_tree.append(found)
         return outs
 
-    outs, out_dims = vmap_flat(flat, size, values, dims, axis_name, spmd_axis_name)
+    outs, out_dims = vmap_flat(flat, size, values, dims, axis_name, spmd_axis_name, name)
     return outs, out_dims, found_tree[0]
 
 

@@ -7,6 +7,7 @@ make arrays when called.
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable
 from typing import Any
 
@@ -143,12 +144,16 @@ def dtype_short_name(dtype: Any) -> str:
 def unsupported(dtype: Any) -> errors.DTypeError:
     """The error for a dtype that arrays cannot have."""
     name = getattr(dtype, "name", None) or repr(dtype)
+    near = difflib.get_close_matches(dtype, DTYPES) if isinstance(dtype, str) else []
+    hint = "convert with x.astype(...) in NumPy first, to one of " + ", ".join(DTYPES)
+    if near:
+        hint = " or ".join(map(repr, near))
     return errors.DTypeError(
         errors.explain(
             "dtype",
             f"{name} is not a dtype of arrays here; bool, numbers and random keys are",
             {"dtype": dtype},
-            try_="convert with x.astype(...) in NumPy first, to one of " + ", ".join(DTYPES),
+            try_=hint,
         )
     )
 

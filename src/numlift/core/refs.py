@@ -282,7 +282,7 @@ def _lost(ref: Ref) -> errors.RefError:
 
 def _foreign(ref: Ref, value: Tracer, frame: Interpreter) -> errors.RefError:
     name = frame.describe()
-    if name == "vmap":
+    if name.startswith("vmap"):
         what, try_ = "batched", "pass the ref as an argument of the batched function, in_axes=0"
     else:
         what = "differentiated"

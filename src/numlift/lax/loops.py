@@ -27,6 +27,8 @@ from .python_loops import scan_in_python
 from .refs import OpenRefs, run_scan
 from .staging import operands_of, trace_body
 
+_LEAF = tree_flatten(0)[1]
+
 
 def scan(
     f: Callable[[Any, Any], tuple[Any, Any]],
@@ -85,18 +87,18 @@ def scan(
             tree_unflatten(x_tree, x_leaves),
         )
         traced = trace_body(f, args, types, "scan", places)
-        pair = traced.out_tree.children()
+        pair, types_out = traced.out_tree.children(), traced.graph.out_types
         if len(pair) != 2 or traced.out_tree.node_data()[0] not in (tuple, list):
             raise errors.TreeError(
                 errors.explain(
                     "scan",
                     f"{name} must return a pair (carry, y)",
-                    {"returned": traced.out_tree},
+                    {"returned": types_out[0] if traced.out_tree == _LEAF else traced.out_tree},
                     try_="return carry, None if there is no y",
                 )
             )
         y_trees[:] = [pair[1]]
-        return traced, traced.graph.out_types[: pair[0].num_leaves], pair[0]
+        return traced, types_out[: pair[0].num_leaves], pair[0]
 
     carry, traced = settle("scan", name, carry, trace, in_tree)
     per_round = steps if unroll is True else _unroll(unroll)

@@ -101,7 +101,7 @@ def einsum(
         if numbers is not None:
             return contract(xs[0], xs[1], numbers, precision, preferred_element_type)
     path = None if len(xs) <= 2 else _frozen_path(optimize)
-    inputs, output, path = _parsed(text, shapes, path)
+    inputs, output, path = _expression(text, xs, shapes, path)
     return _evaluate(
         tuple(xs), inputs, output, path, precision, preferred_element_type, out_sharding
     )
@@ -157,7 +157,7 @@ def einsum_path(
     """
     found, text = _arguments("einsum_path", subscripts, operands)
     shapes = tuple([type_of(x).shape for x in found])
-    inputs, output, _ = _parsed(text, shapes, None)
+    inputs, output, _ = _expression(text, found, shapes, None)
     given = _frozen_path(optimize)
     given = list(given) if isinstance(given, tuple) else given
     path, info = _planned(f"{','.join(inputs)}->{output}", shapes, given)
@@ -225,6 +225,31 @@ def _frozen_path(optimize: Any) -> Any:
     return optimize
 
 
+class _Malformed(Exception):
+    """What is wrong with an expression for operands of which only the shapes are known."""
+
+    def __init__(
+        self,
+        rule: str,
+        kind: type[errors.NumliftError] = errors.ValueArgumentError,
+        hint: str = 'one term an operand, one letter an axis: "ij,jk->ik"',
+    ):
+        self.rule, self.kind, self.hint = rule, kind, hint
+
+
+def _expression(
+    text: Any, operands: Sequence[Any], shapes: tuple[tuple[int, ...], ...], optimize: Any
+) -> tuple[tuple[str, ...], str, Path]:
+    """`_parsed`, with messages that show the operands."""
+    try:
+        return _parsed(text, shapes, optimize)
+    except _Malformed as wrong:
+        shown = {f"operand {i}": type_of(x) for i, x in enumerate(operands)}
+        raise wrong.kind(
+            errors.explain("einsum", wrong.rule, {"subscripts": text} | shown, try_=wrong.hint)
+        ) from None
+
+
 @lru_cache(maxsize=1024)
 def _parsed(
     text: Any, shapes: tuple[tuple[int, ...], ...], optimize: Any
@@ -237,23 +262,26 @@ def _parsed(
     try:
         joined, output, _ = _planner().parser.parse_einsum_input(arguments, shapes=True)
     except (ValueError, TypeError, KeyError) as error:
-        raise _malformed(str(error), text, shapes) from None
+        raise _Malformed(str(error)) from None
     inputs = tuple(joined.split(","))
     if len(inputs) != len(shapes):
-        raise _malformed(f"{len(inputs)} terms for {len(shapes)} operands", text, shapes)
-    sizes = _sizes(inputs, shapes, text)
+        raise _Malformed(f"{len(inputs)} terms for {len(shapes)} operands")
+    sizes = _sizes(inputs, shapes)
     if len(set(output)) != len(output):
-        raise _malformed("a letter is twice in the output", text, shapes)
+        raise _Malformed("a letter is twice in the output")
     for letter in output:
         if letter not in sizes:
-            raise _malformed(f"the output letter {letter!r} is in no operand", text, shapes)
+            raise _Malformed(f"the output letter {letter!r} is in no operand")
     return inputs, output, _path(inputs, output, shapes, optimize)
 
 
 @lru_cache(maxsize=1024)
 def _one_dot(text: Any, shapes: tuple[tuple[int, ...], ...]) -> Any:
     """Dimension numbers if the expression is one dot_general and nothing else, else None."""
-    (a, b), output, _ = _parsed(text, shapes, None)
+    try:
+        (a, b), output, _ = _parsed(text, shapes, None)
+    except _Malformed:
+        return None  # `_expression` says why
     batch = [x for x in a if x in b and x in output]
     shared = [x for x in a if x in b and x not in output]
     made = batch + [x for x in a if x not in b] + [x for x in b if x not in a]
@@ -284,39 +312,23 @@ def _path(
     return tuple(tuple(step) for step in path)
 
 
-def _sizes(
-    inputs: tuple[str, ...], shapes: tuple[tuple[int, ...], ...], text: Any
-) -> dict[str, int]:
+def _sizes(inputs: tuple[str, ...], shapes: tuple[tuple[int, ...], ...]) -> dict[str, int]:
     sizes: dict[str, int] = {}
     for i, (letters, shape) in enumerate(zip(inputs, shapes, strict=True)):
         if len(letters) != len(shape):
-            raise _malformed(
-                f"term {i} has {len(letters)} letters, but operand {i} has {len(shape)} axes",
-                text, shapes,
-            )  # fmt: skip
+            raise _Malformed(
+                f"term {i} has {len(letters)} letters, but operand {i} has {len(shape)} axes"
+            )
         for letter, n in zip(letters, shape, strict=True):
             known = sizes.get(letter, 1)
             if n not in (1, known) and known != 1:
-                raise errors.ShapeError(
-                    errors.explain(
-                        "einsum",
-                        f"letter {letter!r} has size {n} in operand {i} and size {known} before",
-                        {"subscripts": text} | {f"operand {j}": s for j, s in enumerate(shapes)},
-                    )
+                raise _Malformed(
+                    f"letter {letter!r} has size {n} in operand {i} and size {known} before",
+                    errors.ShapeError,
+                    f"another letter than {letter!r}, or the transpose of an operand",
                 )
             sizes[letter] = n if known == 1 else known
     return sizes
-
-
-def _malformed(rule: str, text: Any, shapes: Sequence[Any]) -> errors.ValueArgumentError:
-    return errors.ValueArgumentError(
-        errors.explain(
-            "einsum",
-            rule,
-            {"subscripts": text} | {f"operand {i}": s for i, s in enumerate(shapes)},
-            try_='one term an operand, one letter an axis: "ij,jk->ik"',
-        )
-    )
 
 
 @library()
@@ -329,7 +341,7 @@ def _evaluate(
     preferred: Any,
     out_sharding: Any,
 ) -> Any:
-    sizes = _sizes(inputs, tuple([type_of(x).shape for x in operands]), inputs)
+    sizes = _sizes(inputs, tuple([type_of(x).shape for x in operands]))
     terms = [_Term(x, letters).squeezed(sizes) for x, letters in zip(operands, inputs, strict=True)]
     if out_sharding is not None:
         out_sharding = as_sharding(out_sharding, operands, "einsum")

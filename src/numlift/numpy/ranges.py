@@ -203,8 +203,19 @@ def _count(num: Any, function: str) -> int:
     try:
         n = as_size(num)
     except TypeError:
+        if isinstance(num, Tracer):
+            raise errors.TracerIntegerConversionError(
+                errors.explain(
+                    function,
+                    "num must be known while tracing, but it is a traced value",
+                    {"num": num.type},
+                    try_="compute it from x.shape, or mark the argument static_argnums in jit",
+                )
+            ) from None
         raise errors.ArgumentError(
-            errors.explain(function, "num must be an int known while tracing", {"num": num})
+            errors.explain(
+                function, "num must be an int", {"num": num}, try_="int(num), if it is a number"
+            )
         ) from None
     if n < 0:
         raise errors.ValueArgumentError(

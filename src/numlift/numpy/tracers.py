@@ -45,6 +45,11 @@ def facts(x: Tracer) -> dict[str, Any]:
     return shown
 
 
+def _or_static(x: Tracer, hint: str) -> str:
+    """Advice that makes an argument static; not under vmap: each example has its own value."""
+    return "" if x.owner.describe().startswith("vmap") else hint
+
+
 def _need_number(x: Tracer, function: str) -> Any:
     value = value_of(x)
     if value is not None:
@@ -54,8 +59,10 @@ def _need_number(x: Tracer, function: str) -> Any:
             function,
             f"the value of a traced array is not known while {x.owner.describe()} is tracing",
             facts(x),
-            try_=f"keep it an array (x.astype({'int' if function == 'int' else 'float'})), or "
-            "static_argnums= for an argument that shapes or Python code depend on",
+            try_=f"keep it an array (x.astype({'int' if function == 'int' else 'float'}))"
+            + _or_static(
+                x, ", or static_argnums= for an argument that shapes or Python code depend on"
+            ),
         )
     )
 
@@ -86,6 +93,8 @@ _GENERAL = (
 def _instead(x: Tracer) -> str:
     """What to write instead of the condition that is running."""
     text = suggest(errors.user_frame(sys._getframe(1))) or _GENERAL
+    if not _or_static(x, "static"):
+        return text
     ways = ["static_argnums= if the condition depends on arguments that rarely change"]
     if x.owner.describe().startswith("jit("):
         ways.insert(0, "nl.jit(f, autostage=True), which rewrites the function itself")
@@ -235,7 +244,8 @@ class TracerProtocol:
                 "Python needs an integer here, and the value of a traced array is not known while "
                 f"{self.owner.describe()} is tracing",
                 facts(self),
-                try_="static_argnums= for sizes and axes; np.asarray(items)[i] to index a list or "
+                try_=_or_static(self, "static_argnums= for sizes and axes; ")
+                + "np.asarray(items)[i] to index a list or "
                 "NumPy array with a traced integer; lax.fori_loop instead of range(n)",
             )
         )

@@ -71,19 +71,25 @@ class Batch(Interpreter):
         size: number of examples.
         axis_name: name under which collectives see the batch axis, or None.
         spmd_axis_name: mesh axis (or axes) that the batch axis is sharded over.
+        name: of the user's function, for messages.
     """
 
-    __slots__ = ("size", "axis_name", "spmd_axis_name", "axis_sizes")
+    __slots__ = ("size", "axis_name", "spmd_axis_name", "axis_sizes", "name")
 
     def __init__(
-        self, parent: Interpreter, size: int, axis_name: Any = None, spmd_axis_name: Any = None
+        self,
+        parent: Interpreter,
+        size: int,
+        axis_name: Any = None,
+        spmd_axis_name: Any = None,
+        name: str | None = None,
     ):
-        self.parent, self.alive = parent, True
+        self.parent, self.alive, self.name = parent, True, name
         self.size, self.axis_name, self.spmd_axis_name = size, axis_name, spmd_axis_name
         self.axis_sizes = {} if axis_name is None else {axis_name: size}
 
     def describe(self) -> str:
-        return "vmap"
+        return "vmap" if self.name is None else f"vmap({self.name})"
 
     def wrap(self, x: Any, dim: int | None) -> Any:
         """A tracer for a batch; the value itself if it is not batched."""
@@ -163,9 +169,10 @@ def vmap_flat(
     dims: Sequence[int | None],
     axis_name: Any = None,
     spmd_axis_name: Any = None,
+    name: str | None = None,
 ) -> tuple[list[Any], list[int | None]]:
     """Run a flat function on batches; returns outputs and where their batch axes are."""
-    interpreter = Batch(current.get(), size, axis_name, spmd_axis_name)
+    interpreter = Batch(current.get(), size, axis_name, spmd_axis_name, name)
     wrapped = [interpreter.wrap(x, d) for x, d in zip(args, dims, strict=True)]
     token = current.set(interpreter)
     try:
