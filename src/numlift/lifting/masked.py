@@ -15,9 +15,12 @@ import numpy as np
 
 from .. import errors, lax
 from .. import numpy as nlnp
+from ..core.exact import exact
+from ..core.graph import Literal
 from ..core.staging import Staged
 from ..core.tracing import Value
 from ..structural.families import Elementwise
+from ..structural.shape import Broadcast, Reshape
 from ..transforms.vmap import Batched
 
 
@@ -148,23 +151,34 @@ def are_same(a: Any, b: Any) -> bool:
         return True
     if type(a) is not Staged or type(b) is not Staged or a.owner is not b.owner:
         return False
-    made = {x: eq for eq in a.owner.equations for x in eq.outputs}
-    return _made_alike(a.atom, b.atom, made, 16)
+    made = {x: eq for eq in a.owner.equations[-_LATELY:] for x in eq.outputs}
+    return _made_alike(a.atom, b.atom, made)
 
 
-_ALIKE = ("broadcast", "reshape", "convert")
+_LATELY = 1000
+"""Masks that are written twice are written near each other: older equations are not searched."""
 
 
-def _made_alike(a: Any, b: Any, made: dict[Any, Any], depth: int) -> bool:
-    if a is b:
-        return True
-    x, y = made.get(a), made.get(b)
-    if x is None or y is None or not depth or x.op is not y.op:
-        return False
-    if not isinstance(x.op, Elementwise) and type(x.op).__name__.lower() not in _ALIKE:
-        return False
-    pairs = zip(x.inputs, y.inputs, strict=True)
-    return all(_made_alike(p, q, made, depth - 1) for p, q in pairs)
+def _is_one_number(a: Any, b: Any) -> bool:
+    literals = type(a) is Literal and type(b) is Literal
+    return literals and a.type is b.type and exact(a.value) == exact(b.value)
+
+
+def _made_alike(a: Any, b: Any, made: dict[Any, Any]) -> bool:
+    """Whether two values come from the same ones by the same elementwise operations."""
+    todo, compared = [(a, b)], set()
+    while todo:
+        pair = todo.pop()
+        if pair[0] is pair[1] or pair in compared or _is_one_number(*pair):
+            continue
+        compared.add(pair)
+        x, y = made.get(pair[0]), made.get(pair[1])
+        if x is None or y is None or x.op is not y.op:
+            return False
+        if not isinstance(x.op, (Elementwise, Broadcast, Reshape)):
+            return False
+        todo.extend(zip(x.inputs, y.inputs, strict=True))
+    return True
 
 
 def places_of(mask: Any) -> tuple[Masked, ...]:
