@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import builtins
+import doctest
 import inspect
 import re
+import symtable
+from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
@@ -65,3 +68,28 @@ def wrong(f: Any) -> list[str]:
         if not (isinstance(error, type) and issubclass(error, BaseException)):
             found.append(f"no exception {name}")
     return found
+
+
+def _scopes(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
+    yield table
+    for child in table.get_children():
+        yield from _scopes(child)
+
+
+def unbound(f: Any) -> list[str]:
+    """Names that the example of a function uses and does not make: nobody can copy it.
+
+    A doctest has the names of the module it stands in, so running the example does not tell. Names
+    of Python count where that module has its own of them: `slice` of `numlift.lax`, say.
+    """
+    examples = doctest.DocTestParser().get_examples(inspect.getdoc(f) or "")
+    top = symtable.symtable("".join(e.source for e in examples), "example", "exec")
+    made = {s.get_name() for s in top.get_symbols() if s.is_assigned() or s.is_imported()}
+    used = {
+        s.get_name()
+        for scope in _scopes(top)
+        for s in scope.get_symbols()
+        if s.is_referenced() and (scope is top or s.is_global())
+    }
+    home = vars(inspect.getmodule(f))
+    return sorted(n for n in used - made if n in home or not hasattr(builtins, n))

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import numlift
-from tests.docstrings import functions_of, missing, wrong
+from tests.docstrings import functions_of, missing, unbound, wrong
 
 # The rest of `numpy` has tests/numpy/test_docstrings.py.
 MODULES = [
@@ -49,6 +49,12 @@ def test_text_is_complete(name: str) -> None:
     assert not lacks, f"the text of {name} lacks {', '.join(lacks)}"
     false = wrong(FUNCTIONS[name])
     assert not false, f"the text of {name} tells of what is not there: {', '.join(false)}"
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_example_can_be_copied(name: str) -> None:
+    names = unbound(FUNCTIONS[name])
+    assert not names, f"the example of {name} does not import {', '.join(names)}"
 
 
 def test_exemptions_are_needed() -> None:
@@ -108,3 +114,29 @@ def test_what_is_not_there_is_found() -> None:
         """
 
     assert wrong(odd) == ["no argument y", "no exception NoSuchError"]
+
+
+def test_names_that_nobody_made_are_found() -> None:
+    def odd() -> None:
+        """Nothing.
+
+        Example:
+            >>> import math
+            >>> y = [pytest.fail(str(x) + missing) for x in (1, 2)]
+            >>> def g(z): return z + y[0] + CLASSES + math.pi + max(z)
+        """
+
+    assert unbound(odd) == ["CLASSES", "missing", "pytest"]
+    assert unbound(numlift.lax.slice) == []
+
+
+def test_names_of_python_that_the_module_overrides_are_found() -> None:
+    def slice_() -> None:
+        """Nothing.
+
+        Example:
+            >>> abs(1), slice([1], (0,), (1,)), range(3)
+        """
+
+    slice_.__module__ = "numlift.lax.slicing"
+    assert unbound(slice_) == ["slice"]

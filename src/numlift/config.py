@@ -178,6 +178,7 @@ def in_force() -> _Layer:
         An object with the attributes `state` and `watch`.
 
     Example:
+        >>> from numlift.config import current, in_force
         >>> in_force().state is current()
         True
     """
@@ -194,6 +195,7 @@ def current() -> State:
         The `State`: equal flags give the same object, so it may be part of a cache key.
 
     Example:
+        >>> from numlift.config import current, replace
         >>> with replace(debug_nans=True):
         ...     current().debug_nans
         True
@@ -213,6 +215,7 @@ def watch() -> Watch:
         The `Watch`, whose flags are its attributes.
 
     Example:
+        >>> from numlift.config import watch
         >>> watch().log_compiles
         False
     """
@@ -274,6 +277,7 @@ def update(name: str, value: Any) -> None:
         DeviceError: a flag of the backend after devices were first used.
 
     Example:
+        >>> from numlift.config import current, update
         >>> update("numpy_rank_promotion", "raise")
         >>> current().numpy_rank_promotion
         'raise'
@@ -314,6 +318,7 @@ def get(name: str) -> Any:
         ValueArgumentError: no such flag (an AttributeError, too).
 
     Example:
+        >>> from numlift.config import get
         >>> get("jax_disable_jit")
         False
     """

@@ -46,6 +46,7 @@ def itemsize_bits(dtype: Any) -> int:
         DTypeError: not a dtype of arrays.
 
     Example:
+        >>> from numlift.dtypes import itemsize_bits
         >>> itemsize_bits("int4"), itemsize_bits("float32")
         (4, 32)
     """
@@ -74,3 +75,7 @@ __all__ = [
     "result_type",
     "scalar_type_of",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

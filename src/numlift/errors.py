@@ -6,6 +6,7 @@ NumPy (or Python) raises for the same mistake, so existing ``except`` clauses ke
 
 from __future__ import annotations
 
+import difflib
 import linecache
 import os
 import sys
@@ -248,6 +249,7 @@ def explain(
         The message, several lines.
 
     Example:
+        >>> from numlift.errors import explain
         >>> print(explain("add", "shapes differ in axis 0 (3 and 4)", {"x": 3.0},
         ...               line="model.py:7: y = a + b", try_="a[:, None] + b"))
         add: shapes differ in axis 0 (3 and 4)
@@ -277,6 +279,7 @@ def reason(error: BaseException) -> str:
         The first line of its message, without the name of the function in front.
 
     Example:
+        >>> from numlift.errors import ShapeError, reason
         >>> reason(ShapeError("add: shapes differ\\n  x: float32[3]"))
         'shapes differ'
     """
@@ -331,6 +334,7 @@ def locate() -> str | None:
         cannot be read.
 
     Example:
+        >>> from numlift.errors import locate
         >>> locate()  # called from here
         '<doctest ...>:1: locate()  # called from here'
     """
@@ -392,9 +396,39 @@ def _called() -> str | None:
     return None
 
 
+def missing_name(
+    module: str, name: str, names: Iterable[str], reason: str | None = None
+) -> AttributeError:
+    """The error for a name that a public module does not have.
+
+    Args:
+        module: its name.
+        name: what was asked for.
+        names: the public names there are.
+        reason: why this one is left out, if it is on purpose.
+
+    Returns:
+        The error, to be raised.
+
+    Example:
+        >>> print(missing_name("numlift", "gradd", ["grad", "jit"]))
+        module 'numlift' has no attribute 'gradd'. Try: grad
+    """
+    text = f"module {module!r} has no attribute {name!r}"
+    if reason is not None:
+        return AttributeError(f"{text}: {reason}")
+    # Python and libraries look for names such as `__wrapped__` and expect a cheap no.
+    near = [] if name.startswith("_") else difflib.get_close_matches(name, names)
+    return AttributeError(f"{text}. Try: {' or '.join(near)}" if near else text)
+
+
 def user_depth() -> int:
     """`stacklevel` for `warnings.warn` in the caller, such that it points at the user's line."""
     depth, frame = 1, sys._getframe(1)
     while frame is not None and is_internal(frame.f_code):
         depth, frame = depth + 1, frame.f_back  # type: ignore[assignment]
     return depth if frame is not None else 1
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -39,6 +39,7 @@ def ravel_pytree(pytree: Any) -> tuple[Any, Callable[[Any], Any]]:
 
     Example:
         >>> import numlift.numpy as np
+        >>> from numlift.flatten_util import ravel_pytree
         >>> vector, unravel = ravel_pytree({"w": np.ones((2, 2)), "b": np.zeros(1)})
         >>> print(vector)
         [0. 1. 1. 1. 1.]
@@ -127,3 +128,7 @@ class _Unravel:
 
 
 __all__ = ["ravel_pytree"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import numlift.numpy as np
-from tests.docstrings import is_ours, missing, wrong
+from tests.docstrings import is_ours, missing, unbound, wrong
 
 MODULES = {"numpy": np, "numpy.linalg": np.linalg, "numpy.fft": np.fft}
 FUNCTIONS: dict[str, Any] = {
@@ -27,6 +27,12 @@ def test_text_is_complete(name: str) -> None:
     assert not lacks, f"the text of {name} lacks {', '.join(lacks)}"
     false = wrong(FUNCTIONS[name])
     assert not false, f"the text of {name} tells of what is not there: {', '.join(false)}"
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_example_can_be_copied(name: str) -> None:
+    names = unbound(FUNCTIONS[name])
+    assert not names, f"the example of {name} does not import {', '.join(names)}"
 
 
 @pytest.mark.parametrize("module", MODULES)

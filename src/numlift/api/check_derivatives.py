@@ -55,6 +55,7 @@ def check_grads(
 
     Example:
         >>> import numlift.numpy as np
+        >>> from numlift.test_util import check_grads
         >>> check_grads(lambda x: np.sin(x) * x, (0.5,), order=2)
     """
     chosen = (modes,) if isinstance(modes, str) else tuple(modes)
@@ -141,6 +142,7 @@ def check_jvp(
     Example:
         >>> import functools
         >>> import numlift as nl
+        >>> from numlift.test_util import check_jvp
         >>> check_jvp(nl.numpy.sin, functools.partial(nl.jvp, nl.numpy.sin), (0.5,))
     """
     args = tuple(args)
@@ -178,6 +180,7 @@ def check_vjp(
     Example:
         >>> import functools
         >>> import numlift as nl
+        >>> from numlift.test_util import check_vjp
         >>> check_vjp(nl.numpy.sin, functools.partial(nl.vjp, nl.numpy.sin), (0.5,))
     """
     args = tuple(args)

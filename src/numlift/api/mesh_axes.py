@@ -38,6 +38,7 @@ def auto_axes(
 
     Example:
         >>> import numlift as nl
+        >>> from numlift.sharding import auto_axes
         >>> mesh = nl.make_mesh((1,), ("x",), axis_types=(nl.AxisType.Explicit,))
         >>> with nl.set_mesh(mesh):
         ...     x = nl.reshard(nl.numpy.arange(4.0)[::-1], nl.P("x"))
@@ -91,6 +92,7 @@ def explicit_axes(
 
     Example:
         >>> import numlift as nl
+        >>> from numlift.sharding import explicit_axes
         >>> with nl.set_mesh(nl.make_mesh((1,), ("x",))):
         ...     f = explicit_axes(lambda x: print(nl.typeof(x)), in_sharding=nl.P("x"))
         ...     f(nl.numpy.ones(4))

@@ -80,6 +80,7 @@ def custom_vjp_primal_tree_values(tree: Any) -> Any:
         A tree of the same structure; other leaves stay as they are.
 
     Example:
+        >>> from numlift.custom_derivatives import CustomVJPPrimal, custom_vjp_primal_tree_values
         >>> custom_vjp_primal_tree_values({"x": CustomVJPPrimal(2.0, True)})
         {'x': 2.0}
     """
@@ -105,6 +106,7 @@ def zero_from_primal(val: Any, symbolic_zeros: bool = False) -> Any:
         Zeros of the shape and dtype of `val`; of dtype float0 for integers and bools.
 
     Example:
+        >>> from numlift.custom_derivatives import zero_from_primal
         >>> zero_from_primal(2.0, symbolic_zeros=True)
         SymbolicZero(float32[])
     """

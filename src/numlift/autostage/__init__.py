@@ -40,6 +40,7 @@ def autostage(fun: Callable[..., Any]) -> Callable[..., Any]:
 
     Example:
         >>> import numlift as nl
+        >>> from numlift.autostage import autostage
         >>> def collatz(n):
         ...     steps = 0
         ...     while n != 1:

@@ -168,6 +168,7 @@ def canonicalize_dtype(dtype: Any, allow_extended: bool = False) -> Any:
         DTypeError: not a dtype of arrays (object, string, datetime, structured ...).
 
     Example:
+        >>> from numlift.dtypes import canonicalize_dtype
         >>> canonicalize_dtype("int64"), canonicalize_dtype(bool)
         (dtype('int32'), dtype('bool'))
     """
@@ -275,6 +276,8 @@ def scalar_type_of(x: Any) -> type:
         DTypeError: `x` has no dtype of numbers.
 
     Example:
+        >>> import numpy as np
+        >>> from numlift.dtypes import scalar_type_of
         >>> scalar_type_of(np.float32(1))
         <class 'float'>
     """

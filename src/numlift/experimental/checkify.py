@@ -193,6 +193,7 @@ def check(pred: Any, msg: str, *fmt_args: Any, debug: bool = False, **fmt_kwargs
         ArgumentError: `pred` is no bool scalar, or `msg` is no text.
 
     Example:
+        >>> from numlift.experimental.checkify import check
         >>> check(2 > 1, "never shown {}", 3)
     """
     _check("checkify.check", pred, msg, debug, fmt_args, fmt_kwargs)
@@ -242,6 +243,7 @@ def debug_check(pred: Any, msg: str, *fmt_args: Any, **fmt_kwargs: Any) -> None:
         ArgumentError: `pred` is no bool scalar, or `msg` is no text.
 
     Example:
+        >>> from numlift.experimental.checkify import debug_check
         >>> debug_check(False, "not checked")
     """
     _check("checkify.debug_check", pred, msg, True, fmt_args, fmt_kwargs)
@@ -261,6 +263,7 @@ def check_error(error: Error) -> None:
         ArgumentError: not an `Error`.
 
     Example:
+        >>> from numlift.experimental.checkify import check_error, init_error
         >>> check_error(init_error)
     """
     if not isinstance(error, Error):
@@ -303,3 +306,7 @@ __all__ = [
     "nan_checks",
     "user_checks",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

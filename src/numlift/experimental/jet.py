@@ -47,6 +47,7 @@ def jet(
 
     Example:
         >>> import numlift.numpy as np
+        >>> from numlift.experimental.jet import jet
         >>> y, (first, second, third) = jet(np.exp, (0.0,), ((1.0, 0.0, 0.0),))
         >>> print(y, first, second, third)
         1.0 1.0 1.0 1.0
@@ -149,3 +150,7 @@ def _term(t: ArrayType, d: Any, name: str) -> Any:
 
 
 __all__ = ["jet"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -45,6 +45,7 @@ def register_namedtuple_serialization(nodetype: type, *, serialized_name: str) -
 
     Example:
         >>> import collections
+        >>> from numlift.export import register_namedtuple_serialization
         >>> Pair = collections.namedtuple("Pair", "a b")
         >>> _ = register_namedtuple_serialization(Pair, serialized_name="doc.Pair")
     """

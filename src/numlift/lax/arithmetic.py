@@ -35,6 +35,7 @@ def neg(x: Any) -> Any:
     Derivative: -1.
 
     Example:
+        >>> from numlift.lax import neg
         >>> float(neg(1.0))
         -1.0
     """
@@ -62,6 +63,7 @@ def add(x: Any, y: Any) -> Any:
     Differences: accepts bool (or), which JAX's does not.
 
     Example:
+        >>> from numlift.lax import add
         >>> float(add(1.0, 2.0))
         3.0
     """
@@ -87,6 +89,7 @@ def sub(x: Any, y: Any) -> Any:
     Derivative: 1 in x, -1 in y.
 
     Example:
+        >>> from numlift.lax import sub
         >>> float(sub(1.0, 2.0))
         -1.0
     """
@@ -114,6 +117,7 @@ def mul(x: Any, y: Any, *, out_dtype: Any = None) -> Any:
     Differences: accepts bool (and), which JAX's does not.
 
     Example:
+        >>> from numlift.lax import mul
         >>> float(mul(2.0, 3.0))
         6.0
     """
@@ -147,6 +151,7 @@ def div(x: Any, y: Any) -> Any:
     Differences: NumPy's // rounds down.
 
     Example:
+        >>> from numlift.lax import div
         >>> float(div(1.0, 4.0)), int(div(-7, 2))
         (0.25, -3)
     """
@@ -174,6 +179,7 @@ def rem(x: Any, y: Any) -> Any:
     Differences: NumPy's % has the sign of y.
 
     Example:
+        >>> from numlift.lax import rem
         >>> float(rem(-5.0, 3.0))
         -2.0
     """
@@ -199,6 +205,7 @@ def max(x: Any, y: Any) -> Any:
     Derivative: 1 in the larger, 0 in the other; 1/2 in each for a tie.
 
     Example:
+        >>> from numlift.lax import max
         >>> float(max(1.0, 2.0))
         2.0
     """
@@ -224,6 +231,7 @@ def min(x: Any, y: Any) -> Any:
     Derivative: 1 in the smaller, 0 in the other; 1/2 in each for a tie.
 
     Example:
+        >>> from numlift.lax import min
         >>> float(min(1.0, 2.0))
         1.0
     """
@@ -251,6 +259,7 @@ def pow(x: Any, y: Any) -> Any:
     Differences: JAX has NaN for the derivative in x at x = y = 0.
 
     Example:
+        >>> from numlift.lax import pow
         >>> float(pow(2.0, 0.5))
         1.4142
     """
@@ -282,6 +291,7 @@ def atan2(x: Any, y: Any) -> Any:
     Differences: JAX has NaN for the derivatives at the origin.
 
     Example:
+        >>> from numlift.lax import atan2
         >>> float(atan2(1.0, -1.0))
         2.3562
     """
@@ -305,6 +315,7 @@ def nextafter(x1: Any, x2: Any) -> Any:
     Derivative: none (GradError).
 
     Example:
+        >>> from numlift.lax import nextafter
         >>> float(nextafter(1.0, 2.0)) > 1
         True
     """
@@ -330,6 +341,7 @@ def complex(x: Any, y: Any) -> Any:
     Derivative: 1 in x, i in y.
 
     Example:
+        >>> from numlift.lax import complex
         >>> complex(1.0, 2.0).dtype
         dtype('complex64')
     """
@@ -355,6 +367,7 @@ def clamp(min: Any, x: Any, max: Any) -> Any:
     Derivative: in x 1 strictly between the bounds, else 0; in a bound 1 where it is the result.
 
     Example:
+        >>> from numlift.lax import clamp
         >>> float(clamp(0.0, 1.5, 1.0))
         1.0
     """

@@ -29,6 +29,7 @@ def bitwise_and(x: Any, y: Any) -> Any:
         ShapeError: shapes differ.
 
     Example:
+        >>> from numlift.lax import bitwise_and
         >>> int(bitwise_and(6, 3))
         2
     """
@@ -50,6 +51,7 @@ def bitwise_or(x: Any, y: Any) -> Any:
         ShapeError: shapes differ.
 
     Example:
+        >>> from numlift.lax import bitwise_or
         >>> int(bitwise_or(6, 3))
         7
     """
@@ -71,6 +73,7 @@ def bitwise_xor(x: Any, y: Any) -> Any:
         ShapeError: shapes differ.
 
     Example:
+        >>> from numlift.lax import bitwise_xor
         >>> int(bitwise_xor(6, 3))
         5
     """
@@ -90,6 +93,7 @@ def bitwise_not(x: Any) -> Any:
         DTypeError: x has another kind of dtype.
 
     Example:
+        >>> from numlift.lax import bitwise_not
         >>> int(bitwise_not(0))
         -1
     """
@@ -113,6 +117,7 @@ def shift_left(x: Any, y: Any) -> Any:
         ShapeError: shapes differ.
 
     Example:
+        >>> from numlift.lax import shift_left
         >>> int(shift_left(3, 2))
         12
     """
@@ -136,6 +141,7 @@ def shift_right_arithmetic(x: Any, y: Any) -> Any:
         ShapeError: shapes differ.
 
     Example:
+        >>> from numlift.lax import shift_right_arithmetic
         >>> int(shift_right_arithmetic(-8, 1))
         -4
     """
@@ -159,6 +165,7 @@ def shift_right_logical(x: Any, y: Any) -> Any:
         ShapeError: shapes differ.
 
     Example:
+        >>> from numlift.lax import shift_right_logical
         >>> int(shift_right_logical(8, 1))
         4
     """
@@ -182,6 +189,7 @@ def mulhi(x: Any, y: Any) -> Any:
         ShapeError: shapes differ.
 
     Example:
+        >>> from numlift.lax import mulhi
         >>> int(mulhi(1 << 30, 12))
         3
     """
@@ -201,6 +209,7 @@ def population_count(x: Any) -> Any:
         DTypeError: x has another kind of dtype.
 
     Example:
+        >>> from numlift.lax import population_count
         >>> int(population_count(7))
         3
     """
@@ -220,6 +229,7 @@ def clz(x: Any) -> Any:
         DTypeError: x has another kind of dtype.
 
     Example:
+        >>> from numlift.lax import clz
         >>> int(clz(1))
         31
     """

@@ -31,6 +31,7 @@ def eq(x: Any, y: Any) -> Any:
         ShapeError: shapes differ.
 
     Example:
+        >>> from numlift.lax import eq
         >>> bool(eq(1.0, 1.0))
         True
     """
@@ -54,6 +55,7 @@ def ne(x: Any, y: Any) -> Any:
         ShapeError: shapes differ.
 
     Example:
+        >>> from numlift.lax import ne
         >>> bool(ne(1.0, 2.0))
         True
     """
@@ -77,6 +79,7 @@ def lt(x: Any, y: Any) -> Any:
         ShapeError: shapes differ.
 
     Example:
+        >>> from numlift.lax import lt
         >>> bool(lt(1.0, 2.0))
         True
     """
@@ -100,6 +103,7 @@ def le(x: Any, y: Any) -> Any:
         ShapeError: shapes differ.
 
     Example:
+        >>> from numlift.lax import le
         >>> bool(le(1.0, 1.0))
         True
     """
@@ -123,6 +127,7 @@ def gt(x: Any, y: Any) -> Any:
         ShapeError: shapes differ.
 
     Example:
+        >>> from numlift.lax import gt
         >>> bool(gt(2.0, 1.0))
         True
     """
@@ -146,6 +151,7 @@ def ge(x: Any, y: Any) -> Any:
         ShapeError: shapes differ.
 
     Example:
+        >>> from numlift.lax import ge
         >>> bool(ge(1.0, 1.0))
         True
     """
@@ -170,6 +176,7 @@ def select(pred: Any, on_true: Any, on_false: Any) -> Any:
     Derivative: that of the case taken; 0 in the other.
 
     Example:
+        >>> from numlift.lax import select
         >>> float(select(True, 1.0, 2.0))
         1.0
     """
@@ -198,6 +205,7 @@ def select_n(which: Any, *cases: Any) -> Any:
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import select_n
         >>> float(select_n(np.int32(1), 1.0, 2.0, 3.0))
         2.0
     """

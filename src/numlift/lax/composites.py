@@ -40,6 +40,7 @@ def composite(decomposition: Callable[..., Any], name: str, version: int = 0) ->
 
     Example:
         >>> import numlift as nl
+        >>> from numlift.lax import composite
         >>> tangent = composite(lambda x: nl.lax.sin(x) / nl.lax.cos(x), "my.tangent", version=1)
         >>> round(float(tangent(1.0)), 4)
         1.5574
@@ -98,6 +99,7 @@ def dce_sink(val: Any, *, prevent_mlir_dce: bool = False) -> None:
 
     Example:
         >>> import numlift as nl
+        >>> from numlift.lax import dce_sink
         >>> f = nl.jit(lambda x: dce_sink(x * 2) or x)
         >>> "multiply" in f.lower(1.0).as_text()
         True

@@ -68,6 +68,7 @@ def conv_general_dilated(
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import conv_general_dilated
         >>> x, k = np.ones((1, 8, 8, 3), "f"), np.ones((3, 3, 3, 16), "f")
         >>> conv_general_dilated(x, k, (2, 2), "SAME",
         ...                      dimension_numbers=("NHWC", "HWIO", "NHWC")).shape
@@ -160,6 +161,7 @@ def conv(
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import conv
         >>> conv(np.ones((1, 3, 8, 8), "f"), np.ones((16, 3, 3, 3), "f"), (1, 1), "SAME").shape
         (1, 16, 8, 8)
     """
@@ -200,6 +202,7 @@ def conv_with_general_padding(
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import conv_with_general_padding
         >>> x, k = np.ones((1, 1, 5), "f"), np.ones((1, 1, 3), "f")
         >>> conv_with_general_padding(x, k, (1,), [(2, 2)], None, None).shape
         (1, 1, 7)
@@ -251,6 +254,7 @@ def conv_transpose(
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import conv_transpose
         >>> conv_transpose(np.ones((1, 5, 1), "f"), np.ones((3, 1, 1), "f"), (2,), "SAME").shape
         (1, 10, 1)
     """
@@ -315,6 +319,7 @@ def conv_general_dilated_patches(
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import conv_general_dilated_patches
         >>> x = np.arange(9, dtype=np.float32).reshape(1, 1, 3, 3)
         >>> conv_general_dilated_patches(x, (2, 2), (1, 1), "VALID").shape
         (1, 4, 2, 2)
@@ -368,6 +373,7 @@ def conv_general_dilated_local(
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import conv_general_dilated_local
         >>> x, k = np.ones((1, 2, 3, 3), "f"), np.ones((3, 8, 2, 2), "f")
         >>> conv_general_dilated_local(x, k, (1, 1), "VALID", (2, 2)).shape
         (1, 3, 2, 2)

@@ -43,6 +43,7 @@ def padtype_to_pads(
         ValueArgumentError: unknown name.
 
     Example:
+        >>> from numlift.lax import padtype_to_pads
         >>> padtype_to_pads((5, 6), (3, 3), (2, 2), "SAME")
         [(1, 1), (0, 1)]
     """
@@ -102,6 +103,7 @@ def conv_dimension_numbers(
         ValueArgumentError: the strings are not such layouts.
 
     Example:
+        >>> from numlift.lax import conv_dimension_numbers
         >>> conv_dimension_numbers((1, 8, 8, 3), (3, 3, 3, 4), ("NHWC", "HWIO", "NHWC")).rhs_spec
         (3, 2, 0, 1)
     """
@@ -156,6 +158,7 @@ def conv_general_permutations(dimension_numbers: Sequence[str]) -> tuple[tuple[i
         ValueArgumentError: the spatial letters of the layouts differ.
 
     Example:
+        >>> from numlift.lax import conv_general_permutations
         >>> conv_general_permutations(("NHWC", "HWIO", "NHWC"))
         ((0, 3, 1, 2), (3, 2, 0, 1), (0, 3, 1, 2))
     """
@@ -194,6 +197,7 @@ def conv_shape_tuple(
         ValueArgumentError: unknown padding.
 
     Example:
+        >>> from numlift.lax import conv_shape_tuple
         >>> conv_shape_tuple((1, 3, 8, 8), (16, 3, 3, 3), (1, 1), "VALID")
         (1, 16, 6, 6)
     """
@@ -228,6 +232,7 @@ def conv_general_shape_tuple(
         ValueArgumentError: unknown padding or layout.
 
     Example:
+        >>> from numlift.lax import conv_general_shape_tuple
         >>> conv_general_shape_tuple((1, 8, 8, 3), (3, 3, 3, 16), (2, 2), "SAME",
         ...                          ("NHWC", "HWIO", "NHWC"))
         (1, 4, 4, 16)
@@ -267,6 +272,7 @@ def conv_transpose_shape_tuple(
         ValueArgumentError: unknown padding or layout.
 
     Example:
+        >>> from numlift.lax import conv_transpose_shape_tuple
         >>> conv_transpose_shape_tuple((1, 8, 8, 3), (3, 3, 3, 4), (2, 2), "SAME",
         ...                            ("NHWC", "HWIO", "NHWC"))
         (1, 16, 16, 4)

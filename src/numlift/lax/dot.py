@@ -68,6 +68,7 @@ def dot_general(
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import dot_general
         >>> a = np.arange(6.0, dtype=np.float32).reshape(2, 3)
         >>> dot_general(a, a, (((1,), (1,)), ((), ()))).shape
         (2, 2)
@@ -156,6 +157,7 @@ def dot(
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import dot
         >>> float(dot(np.float32([1, 2]), np.float32([3, 4])))
         11.0
     """
@@ -193,6 +195,7 @@ def batch_matmul(lhs: Any, rhs: Any, precision: Any = None) -> Any:
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import batch_matmul
         >>> batch_matmul(np.ones((5, 2, 3), "f"), np.ones((5, 3, 4), "f")).shape
         (5, 2, 4)
     """

@@ -37,6 +37,7 @@ def abs(x: Any) -> Any:
     Differences: JAX has derivative 1 at a real 0.
 
     Example:
+        >>> from numlift.lax import abs
         >>> float(abs(-2.5))
         2.5
     """
@@ -62,6 +63,7 @@ def sign(x: Any) -> Any:
     Differences: JAX has derivative 0 for complex x too.
 
     Example:
+        >>> from numlift.lax import sign
         >>> float(sign(-2.5))
         -1.0
     """
@@ -83,6 +85,7 @@ def floor(x: Any) -> Any:
     Derivative: 0.
 
     Example:
+        >>> from numlift.lax import floor
         >>> float(floor(-1.5))
         -2.0
     """
@@ -104,6 +107,7 @@ def ceil(x: Any) -> Any:
     Derivative: 0.
 
     Example:
+        >>> from numlift.lax import ceil
         >>> float(ceil(-1.5))
         -1.0
     """
@@ -128,6 +132,7 @@ def round(x: Any, rounding_method: RoundingMethod = RoundingMethod.AWAY_FROM_ZER
     Differences: NumPy rounds halves to even; the default here rounds them away from 0.
 
     Example:
+        >>> from numlift.lax import RoundingMethod, round
         >>> float(round(0.5)), float(round(0.5, RoundingMethod.TO_NEAREST_EVEN))
         (1.0, 0.0)
     """
@@ -148,6 +153,7 @@ def is_finite(x: Any) -> Any:
         DTypeError: x has another kind of dtype.
 
     Example:
+        >>> from numlift.lax import is_finite
         >>> bool(is_finite(1.0))
         True
     """
@@ -172,6 +178,7 @@ def exp(x: Any, *, accuracy: Any = None) -> Any:
     Derivative: exp(x).
 
     Example:
+        >>> from numlift.lax import exp
         >>> float(exp(1.0))
         2.71828
     """
@@ -196,6 +203,7 @@ def exp2(x: Any, *, accuracy: Any = None) -> Any:
     Derivative: log(2) 2**x.
 
     Example:
+        >>> from numlift.lax import exp2
         >>> float(exp2(3.0))
         8.0
     """
@@ -220,6 +228,7 @@ def expm1(x: Any, *, accuracy: Any = None) -> Any:
     Derivative: exp(x).
 
     Example:
+        >>> from numlift.lax import expm1
         >>> float(expm1(1e-8))
         1e-08
     """
@@ -244,6 +253,7 @@ def log(x: Any, *, accuracy: Any = None) -> Any:
     Derivative: 1 / x; inf at 0.
 
     Example:
+        >>> from numlift.lax import log
         >>> float(log(1.0))
         0.0
     """
@@ -268,6 +278,7 @@ def log1p(x: Any, *, accuracy: Any = None) -> Any:
     Derivative: 1 / (1 + x); inf at -1.
 
     Example:
+        >>> from numlift.lax import log1p
         >>> float(log1p(1e-8))
         1e-08
     """
@@ -292,6 +303,7 @@ def logistic(x: Any, *, accuracy: Any = None) -> Any:
     Derivative: y (1 - y).
 
     Example:
+        >>> from numlift.lax import logistic
         >>> float(logistic(0.0))
         0.5
     """
@@ -316,6 +328,7 @@ def sqrt(x: Any, *, accuracy: Any = None) -> Any:
     Derivative: 1 / (2 sqrt(x)); inf at 0.
 
     Example:
+        >>> from numlift.lax import sqrt
         >>> float(sqrt(9.0))
         3.0
     """
@@ -340,6 +353,7 @@ def rsqrt(x: Any, *, accuracy: Any = None) -> Any:
     Derivative: -y / (2 x); -inf at 0.
 
     Example:
+        >>> from numlift.lax import rsqrt
         >>> float(rsqrt(4.0))
         0.5
     """
@@ -364,6 +378,7 @@ def cbrt(x: Any, *, accuracy: Any = None) -> Any:
     Derivative: 1 / (3 y**2); inf at 0.
 
     Example:
+        >>> from numlift.lax import cbrt
         >>> float(cbrt(-8.0))
         -2.0
     """
@@ -387,6 +402,7 @@ def square(x: Any) -> Any:
     Derivative: 2 x.
 
     Example:
+        >>> from numlift.lax import square
         >>> float(square(3.0))
         9.0
     """
@@ -410,6 +426,7 @@ def reciprocal(x: Any) -> Any:
     Derivative: -1 / x**2; -inf at 0.
 
     Example:
+        >>> from numlift.lax import reciprocal
         >>> float(reciprocal(4.0))
         0.25
     """
@@ -434,6 +451,7 @@ def integer_pow(x: Any, y: int) -> Any:
     Derivative: y x**(y - 1); 0 for y = 0, for every x.
 
     Example:
+        >>> from numlift.lax import integer_pow
         >>> float(integer_pow(2.0, 10))
         1024.0
     """

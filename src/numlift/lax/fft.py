@@ -40,6 +40,7 @@ def fft(x: Any, fft_type: FftType | str, fft_lengths: Any) -> Any:
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import fft
         >>> fft(np.ones(4, "c8"), "fft", (4,)).shape
         (4,)
     """

@@ -117,6 +117,7 @@ def gather(
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import GatherDimensionNumbers, gather
         >>> rows = GatherDimensionNumbers((1,), (0,), (0,))
         >>> gather(np.zeros((5, 3)), np.array([[4], [0]]), rows, (1, 3)).shape
         (2, 3)
@@ -192,6 +193,7 @@ def scatter(
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import ScatterDimensionNumbers, scatter
         >>> places = ScatterDimensionNumbers((), (0,), (0,))
         >>> print(scatter(np.zeros(4), np.array([[3], [1]]), np.array([7.0, 8.0]), places))
         [0. 8. 0. 7.]
@@ -230,6 +232,7 @@ def scatter_add(
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import ScatterDimensionNumbers, scatter_add
         >>> places = ScatterDimensionNumbers((), (0,), (0,))
         >>> print(scatter_add(np.zeros(3), np.array([[1], [1]]), np.array([7.0, 8.0]), places))
         [ 0. 15.  0.]
@@ -266,6 +269,7 @@ def scatter_sub(
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import ScatterDimensionNumbers, scatter_sub
         >>> places = ScatterDimensionNumbers((), (0,), (0,))
         >>> print(scatter_sub(np.zeros(3), np.array([[1], [1]]), np.array([7.0, 8.0]), places))
         [  0. -15.   0.]
@@ -305,6 +309,7 @@ def scatter_mul(
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import ScatterDimensionNumbers, scatter_mul
         >>> places = ScatterDimensionNumbers((), (0,), (0,))
         >>> print(scatter_mul(np.ones(3), np.array([[1], [1]]), np.array([2.0, 4.0]), places))
         [1. 8. 1.]
@@ -341,6 +346,7 @@ def scatter_min(
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import ScatterDimensionNumbers, scatter_min
         >>> places = ScatterDimensionNumbers((), (0,), (0,))
         >>> print(scatter_min(np.ones(3), np.array([[1], [2]]), np.array([-2.0, 4.0]), places))
         [ 1. -2.  1.]
@@ -377,6 +383,7 @@ def scatter_max(
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import ScatterDimensionNumbers, scatter_max
         >>> places = ScatterDimensionNumbers((), (0,), (0,))
         >>> print(scatter_max(np.ones(3), np.array([[1], [2]]), np.array([-2.0, 4.0]), places))
         [1. 1. 4.]
@@ -424,6 +431,7 @@ def scatter_apply(
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import ScatterDimensionNumbers, scatter_apply
         >>> places = ScatterDimensionNumbers((), (0,), (0,))
         >>> i = np.array([[0], [2], [2]])
         >>> print(scatter_apply(np.ones(3), i, lambda v: v * 3, places, update_shape=(3,)))

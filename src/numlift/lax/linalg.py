@@ -56,6 +56,7 @@ def cholesky(x: Any, *, symmetrize_input: bool = True) -> Any:
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax.linalg import cholesky
         >>> print(cholesky(np.array([[4.0, 2.0], [2.0, 2.0]], "f4")))
         [[2. 0.]
          [1. 1.]]
@@ -93,6 +94,7 @@ def triangular_solve(
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax.linalg import triangular_solve
         >>> a = np.array([[2.0, 0.0], [1.0, 1.0]], "f4")
         >>> print(triangular_solve(a, np.array([2.0, 3.0], "f4"), left_side=True, lower=True))
         [1. 2.]
@@ -132,6 +134,7 @@ def lu(x: Any) -> tuple[Any, Any, Any]:
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax.linalg import lu
         >>> found, pivots, permutation = lu(np.array([[1.0, 2.0], [4.0, 4.0]], "f4"))
         >>> print(found, permutation)
         [[4.   4.  ]
@@ -152,6 +155,7 @@ def lu_pivots_to_permutation(pivots: Any, permutation_size: int) -> Any:
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax.linalg import lu_pivots_to_permutation
         >>> print(lu_pivots_to_permutation(np.array([2, 2], "i4"), 3))
         [2 0 1]
     """
@@ -178,6 +182,7 @@ def qr(
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax.linalg import qr
         >>> q, r = qr(np.ones((3, 2), "f4"), full_matrices=False)
         >>> q.shape, r.shape
         ((3, 2), (2, 2))
@@ -207,6 +212,7 @@ def householder_product(a: Any, taus: Any) -> Any:
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax.linalg import householder_product
         >>> print(abs(householder_product(np.zeros((2, 2), "f4"), np.zeros(2, "f4"))))
         [[1. 0.]
          [0. 1.]]
@@ -232,6 +238,7 @@ def ormqr(a: Any, taus: Any, c: Any, *, left: bool = True, transpose: bool = Fal
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax.linalg import ormqr
         >>> a, tau = np.array([[1.0], [0.0]], "f4"), np.array([2.0], "f4")
         >>> print(ormqr(a, tau, np.eye(2, dtype="f4")))
         [[-1.  0.]
@@ -321,6 +328,7 @@ def eigh(
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax.linalg import eigh
         >>> v, w = eigh(np.diag(np.array([3.0, 1.0], "f4")))
         >>> print(w)
         [1. 3.]
@@ -371,6 +379,7 @@ def svd(
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax.linalg import svd
         >>> print(svd(np.diag(np.array([1.0, 2.0], "f4")), compute_uv=False))
         [2. 1.]
     """
@@ -426,6 +435,7 @@ def eig(
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax.linalg import eig
         >>> eig(np.eye(2, dtype="f4"))[0].dtype
         dtype('complex64')
     """
@@ -461,3 +471,7 @@ __all__ = [
     "tridiagonal",
     "tridiagonal_solve",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

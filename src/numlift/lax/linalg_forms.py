@@ -49,6 +49,7 @@ def hessenberg(a: Any) -> tuple[Any, Any]:
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax.linalg import hessenberg
         >>> h, taus = hessenberg(np.array([[1.0, 2.0], [3.0, 4.0]], "f4"))
         >>> print(h, taus)
         [[1. 2.]
@@ -76,6 +77,7 @@ def tridiagonal(a: Any, *, lower: bool = True) -> tuple[Any, Any, Any, Any]:
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax.linalg import tridiagonal
         >>> _, d, e, _ = tridiagonal(np.array([[2.0, 1.0], [1.0, 3.0]], "f4"))
         >>> print(d, e)
         [2. 3.] [1.]
@@ -107,6 +109,7 @@ def schur(
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax.linalg import schur
         >>> t, z = schur(np.array([[1.0, 2.0], [0.0, 3.0]], "f4"))
         >>> print(t)
         [[1. 2.]
@@ -150,6 +153,7 @@ def qdwh(
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax.linalg import qdwh
         >>> u, h, steps, converged = qdwh(np.array([[0.0, 2.0], [-3.0, 0.0]], "f4"))
         >>> print((u @ h).round(2) + 0.0, converged)
         [[ 0.  2.]
@@ -187,6 +191,7 @@ def tridiagonal_solve(dl: Any, d: Any, du: Any, b: Any, *, perturb_singular: boo
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax.linalg import tridiagonal_solve
         >>> d, o = np.array([2.0, 2.0], "f4"), np.array([1.0, 1.0], "f4")
         >>> print(tridiagonal_solve(o, d, o, np.array([[3.0], [3.0]], "f4")))
         [[1.]
@@ -228,6 +233,7 @@ def symmetric_product(
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax.linalg import symmetric_product
         >>> print(symmetric_product(np.array([[1.0], [2.0]], "f4"), np.eye(2, dtype="f4"), beta=1))
         [[2. 2.]
          [2. 5.]]
@@ -313,6 +319,7 @@ def cholesky_update(r_matrix: Any, w_vector: Any) -> Any:
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax.linalg import cholesky_update
         >>> print(cholesky_update(np.array([[3.0]], "f4"), np.array([4.0], "f4")))
         [[5.]]
     """

@@ -579,6 +579,7 @@ def pcast(x: Any, axis_name: Any, *, to: str) -> Any:
     Example:
         >>> import numlift as nl
         >>> import numlift.numpy as np
+        >>> from numlift.lax import pcast
         >>> print(nl.vmap(lambda x: pcast(x, "i", to="varying"), axis_name="i")(np.arange(2)))
         [0 1]
     """

@@ -12,8 +12,8 @@ from ..core.tracing import type_of
 from .arithmetic import sub
 from .bits import bitwise_and
 from .compare import ge, lt, select
+from .cumulative import cumsum
 from .dot import dot_general
-from .reductions import cumsum
 from .representation import convert_element_type, full_like
 from .shape import broadcast_in_dim, broadcasted_iota, transpose
 
@@ -49,6 +49,8 @@ def ragged_dot(
     The work is that of g products of the whole lhs.
 
     Example:
+        >>> import numpy as np
+        >>> from numlift.lax import ragged_dot
         >>> x, w = np.ones((3, 2), "f"), np.stack([np.ones((2, 4)), np.zeros((2, 4))]).astype("f")
         >>> ragged_dot(x, w, np.array([2, 1])).sum(1).tolist()
         [8.0, 8.0, 0.0]
@@ -137,6 +139,8 @@ def ragged_dot_general(
     The work is that of g products.
 
     Example:
+        >>> import numpy as np
+        >>> from numlift.lax import RaggedDotDimensionNumbers, ragged_dot_general
         >>> x, sizes = np.ones((3, 2), "f"), np.array([2, 1])
         >>> numbers = RaggedDotDimensionNumbers((((0,), (0,)), ((), ())), [0], [])
         >>> ragged_dot_general(x, np.ones((3, 1), "f"), sizes, numbers).tolist()

@@ -62,6 +62,8 @@ def rng_bit_generator(
         DTypeError: the key or `dtype` is no unsigned integer.
 
     Example:
+        >>> import numpy as np
+        >>> from numlift.lax import rng_bit_generator
         >>> state, bits = rng_bit_generator(np.zeros(4, np.uint32), (3,))
         >>> state.shape, bits.shape
         ((4,), (3,))
@@ -104,6 +106,7 @@ def rng_uniform(a: Any, b: Any, shape: Any) -> Any:
     No seed makes it repeatable, and programs that call it are not pure. Use `numlift.random`.
 
     Example:
+        >>> from numlift.lax import rng_uniform
         >>> rng_uniform(0.0, 1.0, (3,)).shape
         (3,)
     """

@@ -1,4 +1,4 @@
-"""Reductions over axes and scans along an axis."""
+"""Reductions over axes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from ..core.graph import Graph
 from ..core.staging import trace_to_graph
 from ..core.tracing import Tracer, Value, apply, type_of
 from ..core.types import ArrayType, array_type
-from ..ops import cumulative as scans
 from ..ops import reductions as ops
 from ..ops.elementwise_binary import And, Max, Min, Or, Xor, and_, max_, min_, or_, xor
 from ..ops.reduce_by import Reduce
@@ -58,6 +57,7 @@ def reduce_sum(operand: Any, axes: Sequence[int], *, out_sharding: Any = None) -
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import reduce_sum
         >>> reduce_sum(np.ones((2, 3), np.float32), (1,)).tolist()
         [3.0, 3.0]
     """
@@ -84,6 +84,7 @@ def reduce_prod(operand: Any, axes: Sequence[int]) -> Any:
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import reduce_prod
         >>> float(reduce_prod(np.float32([2, 3, 4]), (0,)))
         24.0
     """
@@ -107,6 +108,7 @@ def reduce_max(operand: Any, axes: Sequence[int]) -> Any:
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import reduce_max
         >>> float(reduce_max(np.float32([2, 7, 4]), (0,)))
         7.0
     """
@@ -130,6 +132,7 @@ def reduce_min(operand: Any, axes: Sequence[int]) -> Any:
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import reduce_min
         >>> float(reduce_min(np.float32([2, 7, 4]), (0,)))
         2.0
     """
@@ -152,6 +155,7 @@ def reduce_and(operand: Any, axes: Sequence[int]) -> Any:
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import reduce_and
         >>> bool(reduce_and(np.array([True, False]), (0,)))
         False
     """
@@ -174,6 +178,7 @@ def reduce_or(operand: Any, axes: Sequence[int]) -> Any:
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import reduce_or
         >>> bool(reduce_or(np.array([True, False]), (0,)))
         True
     """
@@ -196,6 +201,7 @@ def reduce_xor(operand: Any, axes: Sequence[int]) -> Any:
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import reduce_xor
         >>> int(reduce_xor(np.int32([1, 3]), (0,)))
         2
     """
@@ -233,6 +239,7 @@ def argmax(operand: Any, axis: int, index_dtype: Any) -> Any:
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import argmax
         >>> int(argmax(np.float32([1, 5, 5]), 0, np.int32))
         1
     """
@@ -258,6 +265,7 @@ def argmin(operand: Any, axis: int, index_dtype: Any) -> Any:
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import argmin
         >>> int(argmin(np.float32([4, 1, 1]), 0, np.int32))
         1
     """
@@ -438,6 +446,7 @@ def reduce(
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import reduce
         >>> int(reduce(np.int32([1, 2, 3]), 0, lambda x, y: x + y, (0,)))
         6
     """
@@ -456,137 +465,3 @@ def reduce(
                 out = apply(combine, starts[0], out)
             return tree_unflatten(tree, [out])
     return tree_unflatten(tree, apply(Reduce.of(graph, axes), *xs, *starts))
-
-
-# ---- scans ---------------------------------------------------------------------------------------
-
-
-def _scan(function: str, op: type, operand: Any, axis: int, reverse: bool) -> Any:
-    axis = axis_in_range(function, axis, type_of(operand).ndim, operand)
-    return apply(op.of(axis, bool(reverse)), operand)  # type: ignore[attr-defined]
-
-
-def cumsum(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
-    """Cumulative sum: ``out[i] = operand[0] + ... + operand[i]``.
-
-    Small floats are added up in float32. On CPU the sum runs in blocks, so it is also more
-    accurate than adding in order.
-
-    Args:
-        operand: numbers.
-        axis: along which to add.
-        reverse: add from the end.
-
-    Returns:
-        Array of the operand's shape and dtype.
-
-    Raises:
-        AxisError: the axis is out of range.
-        DTypeError: bool.
-
-    Example:
-        >>> import numpy as np
-        >>> cumsum(np.float32([1, 2, 3])).tolist()
-        [1.0, 3.0, 6.0]
-    """
-    return _scan("cumsum", scans.CumSum, operand, axis, reverse)
-
-
-def cumprod(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
-    """Cumulative product: ``out[i] = operand[0] * ... * operand[i]``.
-
-    Derivative: a linear recurrence without division, so exact where elements are zero.
-
-    Args:
-        operand: numbers.
-        axis: along which to multiply.
-        reverse: multiply from the end.
-
-    Returns:
-        Array of the operand's shape and dtype.
-
-    Raises:
-        AxisError: the axis is out of range.
-        DTypeError: bool.
-
-    Example:
-        >>> import numpy as np
-        >>> cumprod(np.float32([1, 2, 3])).tolist()
-        [1.0, 2.0, 6.0]
-    """
-    return _scan("cumprod", scans.CumProd, operand, axis, reverse)
-
-
-def cummax(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
-    """Cumulative maximum: ``out[i] = max(operand[0], ..., operand[i])``; NaN from the first on.
-
-    Derivative: goes to the element that is the maximum; where an element equals the maximum
-    before it, each gets half.
-
-    Args:
-        operand: any dtype; complex numbers are ordered by real, then imaginary part.
-        axis: along which to compare.
-        reverse: compare from the end.
-
-    Returns:
-        Array of the operand's shape and dtype.
-
-    Raises:
-        AxisError: the axis is out of range.
-
-    Example:
-        >>> import numpy as np
-        >>> cummax(np.float32([1, 3, 2])).tolist()
-        [1.0, 3.0, 3.0]
-    """
-    return _scan("cummax", scans.CumMax, operand, axis, reverse)
-
-
-def cummin(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
-    """Cumulative minimum: ``out[i] = min(operand[0], ..., operand[i])``; NaN from the first on.
-
-    Derivative: goes to the element that is the minimum; where an element equals the minimum
-    before it, each gets half.
-
-    Args:
-        operand: any dtype; complex numbers are ordered by real, then imaginary part.
-        axis: along which to compare.
-        reverse: compare from the end.
-
-    Returns:
-        Array of the operand's shape and dtype.
-
-    Raises:
-        AxisError: the axis is out of range.
-
-    Example:
-        >>> import numpy as np
-        >>> cummin(np.float32([3, 1, 2])).tolist()
-        [3.0, 1.0, 1.0]
-    """
-    return _scan("cummin", scans.CumMin, operand, axis, reverse)
-
-
-def cumlogsumexp(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
-    """Cumulative log-sum-exp: ``out[i] = log(exp(operand[0]) + ... + exp(operand[i]))``.
-
-    Neither the value nor the derivative overflows; elements may be -inf.
-
-    Args:
-        operand: floats, or complex numbers (then it is one of the logarithms of the sum).
-        axis: along which to add.
-        reverse: add from the end.
-
-    Returns:
-        Array of the operand's shape and dtype.
-
-    Raises:
-        AxisError: the axis is out of range.
-        DTypeError: bool or integers.
-
-    Example:
-        >>> import numpy as np
-        >>> cumlogsumexp(np.float32([1000, 1000])).tolist()
-        [1000.0, 1000.6931762695312]
-    """
-    return _scan("cumlogsumexp", scans.CumLogSumExp, operand, axis, reverse)

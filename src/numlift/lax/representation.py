@@ -52,6 +52,7 @@ def convert_element_type(operand: Any, new_dtype: Any) -> Any:
     Derivative: 1 between floating and complex dtypes, else 0.
 
     Example:
+        >>> from numlift.lax import convert_element_type
         >>> int(convert_element_type(-1.5, "int32"))
         -1
     """
@@ -101,6 +102,7 @@ def bitcast_convert_type(operand: Any, new_dtype: Any) -> Any:
     Derivative: 0.
 
     Example:
+        >>> from numlift.lax import bitcast_convert_type
         >>> hex(int(bitcast_convert_type(1.0, "int32")))
         '0x3f800000'
     """
@@ -125,6 +127,7 @@ def reduce_precision(operand: Any, exponent_bits: int, mantissa_bits: int) -> An
     Derivative: 1. Differences from JAX: tangents are not rounded.
 
     Example:
+        >>> from numlift.lax import reduce_precision
         >>> float(reduce_precision(1.1, 5, 3))
         1.125
     """
@@ -150,6 +153,7 @@ def real(x: Any) -> Any:
     Derivative: 1 in the real part, 0 in the imaginary part.
 
     Example:
+        >>> from numlift.lax import real
         >>> float(real(1 + 2j))
         1.0
     """
@@ -171,6 +175,7 @@ def imag(x: Any) -> Any:
     Derivative: 0 in the real part, 1 in the imaginary part.
 
     Example:
+        >>> from numlift.lax import imag
         >>> float(imag(1 + 2j))
         2.0
     """
@@ -192,6 +197,7 @@ def conj(x: Any) -> Any:
     Derivative: conj(dx); it is linear over the reals only.
 
     Example:
+        >>> from numlift.lax import conj, imag
         >>> bool(imag(conj(1 + 2j)) == -2)
         True
     """
@@ -220,6 +226,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, *, sharding: Any = None
     Derivative: the sum over the result in `fill_value`.
 
     Example:
+        >>> from numlift.lax import full
         >>> full((2, 3), 1.5).shape
         (2, 3)
     """
@@ -284,6 +291,7 @@ def full_like(
         DTypeError: a complex number for a real dtype.
 
     Example:
+        >>> from numlift.lax import full, full_like
         >>> full_like(full((3,), 1.0), 2).dtype
         dtype('float32')
     """
@@ -320,6 +328,7 @@ def empty(shape: Any, dtype: Any, *, out_sharding: Any = None) -> Any:
         DTypeError: no dtype of arrays.
 
     Example:
+        >>> from numlift.lax import empty
         >>> empty((2,), "int32").shape
         (2,)
     """
@@ -339,6 +348,7 @@ def stop_gradient(x: Any) -> Any:
         ArgumentError: a leaf is not an array.
 
     Example:
+        >>> from numlift.lax import stop_gradient
         >>> float(stop_gradient(2.0))
         2.0
     """
@@ -364,6 +374,7 @@ def optimization_barrier(operand: Any, /) -> Any:
     Derivative: 1; tangents and cotangents pass through barriers of their own.
 
     Example:
+        >>> from numlift.lax import optimization_barrier
         >>> [float(x) for x in optimization_barrier((1.0, 2.0))]
         [1.0, 2.0]
     """
@@ -384,6 +395,7 @@ def dtype(x: Any) -> Any:
         DTypeError: x has no dtype of arrays.
 
     Example:
+        >>> from numlift.lax import dtype
         >>> dtype(1.5)
         dtype('float32')
     """

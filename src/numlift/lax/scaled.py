@@ -44,6 +44,8 @@ def scaled_dot(
     Derivative: of everything. Differences from JAX: JAX has none.
 
     Example:
+        >>> import numpy as np
+        >>> from numlift.lax import scaled_dot
         >>> x, s = np.ones((2, 8), np.float32), np.full((2, 2), 0.5, np.float32)
         >>> scaled_dot(x, np.ones((8, 3), np.float32), lhs_scale=s).tolist()[0]
         [4.0, 4.0, 4.0]

@@ -47,6 +47,7 @@ def reshape(
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import reshape
         >>> reshape(np.arange(6), (2, -1)).shape
         (2, 3)
     """
@@ -99,6 +100,7 @@ def transpose(operand: Any, permutation: Any) -> Any:
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import transpose
         >>> transpose(np.zeros((2, 3, 4)), (2, 0, 1)).shape
         (4, 2, 3)
     """
@@ -125,6 +127,7 @@ def broadcast(operand: Any, sizes: Any, *, out_sharding: Any = None) -> Any:
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import broadcast
         >>> broadcast(np.zeros(3), (2,)).shape
         (2, 3)
     """
@@ -155,6 +158,7 @@ def broadcast_in_dim(
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import broadcast_in_dim
         >>> broadcast_in_dim(np.arange(2), (2, 3), (0,)).shape
         (2, 3)
     """
@@ -184,6 +188,7 @@ def broadcast_to_rank(x: Any, rank: int) -> Any:
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import broadcast_to_rank
         >>> broadcast_to_rank(np.zeros(3), 2).shape
         (1, 3)
     """
@@ -207,6 +212,7 @@ def squeeze(array: Any, dimensions: Any) -> Any:
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import squeeze
         >>> squeeze(np.zeros((1, 2, 1)), (0, -1)).shape
         (2,)
     """
@@ -230,6 +236,7 @@ def expand_dims(array: Any, dimensions: Any) -> Any:
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import expand_dims
         >>> expand_dims(np.zeros(3), (0, -1)).shape
         (1, 3, 1)
     """
@@ -261,6 +268,7 @@ def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = No
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import collapse
         >>> collapse(np.zeros((2, 3, 4)), 0, 2).shape
         (6, 4)
     """
@@ -305,6 +313,7 @@ def concatenate(operands: Any, dimension: int) -> Any:
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import concatenate
         >>> concatenate([np.zeros((2, 3)), np.ones((1, 3))], 0).shape
         (3, 3)
     """
@@ -352,6 +361,7 @@ def split(operand: Any, sizes: Any, axis: int = 0) -> list[Any]:
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import split
         >>> [piece.shape for piece in split(np.zeros(5), (2, 3))]
         [(2,), (3,)]
     """
@@ -380,6 +390,7 @@ def pad(operand: Any, padding_value: Any, padding_config: Any) -> Any:
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import pad
         >>> print(pad(np.arange(3), 9, [(1, -1, 1)]))
         [9 0 9 1 9]
     """
@@ -411,6 +422,7 @@ def rev(operand: Any, dimensions: Any) -> Any:
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import rev
         >>> print(rev(np.arange(3), (0,)))
         [2 1 0]
     """
@@ -434,6 +446,7 @@ def iota(dtype: Any, size: int) -> Any:
         ShapeError: the size is negative.
 
     Example:
+        >>> from numlift.lax import iota
         >>> print(iota("int32", 4))
         [0 1 2 3]
     """
@@ -457,6 +470,7 @@ def broadcasted_iota(dtype: Any, shape: Any, dimension: int, *, out_sharding: An
         ShapeError: a size is negative, or the axis is out of range.
 
     Example:
+        >>> from numlift.lax import broadcasted_iota
         >>> print(broadcasted_iota("int32", (2, 3), 1))
         [[0 1 2]
          [0 1 2]]
@@ -494,6 +508,7 @@ def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
         ShapeError: sizes of an axis differ and none is 1.
 
     Example:
+        >>> from numlift.lax import broadcast_shapes
         >>> broadcast_shapes((2, 1), (3,), ())
         (2, 3)
     """
@@ -533,6 +548,7 @@ def tile(operand: Any, reps: Any) -> Any:
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import tile
         >>> print(tile(np.arange(2), (3,)))
         [0 1 0 1 0 1]
     """

@@ -51,6 +51,7 @@ def slice(operand: Any, start_indices: Any, limit_indices: Any, strides: Any = N
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import slice
         >>> print(slice(np.arange(10), (1,), (8,), (3,)))
         [1 4 7]
     """
@@ -86,6 +87,7 @@ def slice_in_dim(
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import slice_in_dim
         >>> print(slice_in_dim(np.arange(5), -3, -1))
         [2 3]
     """
@@ -118,6 +120,7 @@ def index_in_dim(operand: Any, index: int, axis: int = 0, keepdims: bool = True)
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import index_in_dim
         >>> print(index_in_dim(np.arange(5), -1))
         [4]
     """
@@ -251,6 +254,7 @@ def dynamic_slice(
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import dynamic_slice
         >>> print(dynamic_slice(np.arange(5), (9,), (2,)))
         [3 4]
     """
@@ -295,6 +299,7 @@ def dynamic_slice_in_dim(
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import dynamic_slice_in_dim
         >>> print(dynamic_slice_in_dim(np.arange(5), -2, 2))
         [3 4]
     """
@@ -334,6 +339,7 @@ def dynamic_index_in_dim(
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import dynamic_index_in_dim
         >>> dynamic_index_in_dim(np.zeros((2, 3)), 1, keepdims=False).shape
         (3,)
     """
@@ -368,6 +374,7 @@ def dynamic_update_slice(
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import dynamic_update_slice
         >>> print(dynamic_update_slice(np.arange(4), np.array([8, 9]), (9,)))
         [0 1 8 9]
     """
@@ -412,6 +419,7 @@ def dynamic_update_slice_in_dim(
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import dynamic_update_slice_in_dim
         >>> print(dynamic_update_slice_in_dim(np.arange(4), np.array([8, 9]), -2, 0))
         [0 1 8 9]
     """
@@ -443,6 +451,7 @@ def dynamic_update_index_in_dim(
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import dynamic_update_index_in_dim
         >>> print(dynamic_update_index_in_dim(np.arange(4), 9, 1, 0))
         [0 9 2 3]
     """
@@ -476,6 +485,7 @@ def index_take(src: Any, idxs: Any, axes: Any) -> Any:
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import index_take
         >>> print(index_take(np.arange(6).reshape(2, 3), (np.array([0, 2]),), (1,)))
         [[0 3]
          [2 5]]

@@ -44,6 +44,7 @@ def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: in
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import sort
         >>> sort(np.float32([3, 1, 2])).tolist()
         [1.0, 2.0, 3.0]
     """
@@ -76,6 +77,7 @@ def sort_key_val(keys: Any, values: Any, dimension: int = -1, is_stable: bool = 
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import sort_key_val
         >>> k, v = sort_key_val(np.float32([3, 1, 2]), np.int32([0, 1, 2]))
         >>> k.tolist(), v.tolist()
         ([1.0, 2.0, 3.0], [1, 2, 0])
@@ -105,6 +107,7 @@ def top_k(operand: Any, k: int, *, axis: int = -1) -> Any:
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import top_k
         >>> values, places = top_k(np.float32([1, 9, 4]), 2)
         >>> values.tolist(), places.tolist()
         ([9.0, 4.0], [1, 2])
@@ -149,6 +152,7 @@ def approx_max_k(
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import approx_max_k
         >>> approx_max_k(np.float32([1, 9, 4]), 1)[1].tolist()
         [1]
     """
@@ -180,6 +184,7 @@ def approx_min_k(
 
     Example:
         >>> import numpy as np
+        >>> from numlift.lax import approx_min_k
         >>> approx_min_k(np.float32([1, 9, 4]), 1)[0].tolist()
         [1.0]
     """
@@ -232,8 +237,8 @@ def associative_scan(
 
     Example:
         >>> import numpy as np
-        >>> from numlift.structural.arith import add
-        >>> associative_scan(lambda a, b: apply(add, a, b), np.float32([1, 2, 3])).tolist()
+        >>> from numlift.lax import associative_scan
+        >>> associative_scan(lambda a, b: a + b, np.float32([1, 2, 3])).tolist()
         [1.0, 3.0, 6.0]
     """
     name = "associative_scan"

@@ -32,6 +32,7 @@ def erf(x: Any) -> Any:
     Derivative: 2 / sqrt(pi) exp(-x**2).
 
     Example:
+        >>> from numlift.lax import erf
         >>> float(erf(1.0))
         0.8427
     """
@@ -55,6 +56,7 @@ def erfc(x: Any) -> Any:
     Derivative: -2 / sqrt(pi) exp(-x**2).
 
     Example:
+        >>> from numlift.lax import erfc
         >>> float(erfc(1.0))
         0.1573
     """
@@ -78,6 +80,7 @@ def erf_inv(x: Any) -> Any:
     Derivative: sqrt(pi) / 2 exp(y**2); inf at -1 and 1.
 
     Example:
+        >>> from numlift.lax import erf_inv
         >>> float(erf_inv(0.5))
         0.4769
     """
@@ -101,6 +104,7 @@ def lgamma(x: Any) -> Any:
     Derivative: digamma(x).
 
     Example:
+        >>> from numlift.lax import lgamma
         >>> float(lgamma(4.0))
         1.7918
     """
@@ -126,6 +130,7 @@ def digamma(x: Any) -> Any:
     Differences: SciPy gives -inf at 0.
 
     Example:
+        >>> from numlift.lax import digamma
         >>> float(digamma(2.0))
         0.4228
     """
@@ -149,6 +154,7 @@ def bessel_i0e(x: Any) -> Any:
     Derivative: bessel_i1e(x) - sign(x) y.
 
     Example:
+        >>> from numlift.lax import bessel_i0e
         >>> float(bessel_i0e(0.0))
         1.0
     """
@@ -172,6 +178,7 @@ def bessel_i1e(x: Any) -> Any:
     Derivative: bessel_i0e(x) - y (sign(x) + 1 / x); 1/2 at 0.
 
     Example:
+        >>> from numlift.lax import bessel_i1e
         >>> float(bessel_i1e(1.0))
         0.2079
     """
@@ -197,6 +204,7 @@ def polygamma(m: Any, x: Any) -> Any:
     Derivative: polygamma(m + 1, x) in x; none in m (GradError).
 
     Example:
+        >>> from numlift.lax import polygamma
         >>> float(polygamma(1.0, 1.0))
         1.6449
     """
@@ -224,6 +232,7 @@ def zeta(x: Any, q: Any) -> Any:
     Differences: JAX has no derivative in q.
 
     Example:
+        >>> from numlift.lax import zeta
         >>> float(zeta(2.0, 1.0))
         1.6449
     """
@@ -251,6 +260,7 @@ def igamma(a: Any, x: Any) -> Any:
     Differences: more accurate than JAX for large a (uniform expansion).
 
     Example:
+        >>> from numlift.lax import igamma
         >>> float(igamma(1.0, 1.0))
         0.6321
     """
@@ -276,6 +286,7 @@ def igammac(a: Any, x: Any) -> Any:
     Derivative: minus that of igamma.
 
     Example:
+        >>> from numlift.lax import igammac
         >>> float(igammac(1.0, 1.0))
         0.3679
     """
@@ -301,6 +312,7 @@ def igamma_grad_a(a: Any, x: Any) -> Any:
     Differences: JAX has no derivative in x.
 
     Example:
+        >>> from numlift.lax import igamma_grad_a
         >>> float(igamma_grad_a(1.0, 1.0))
         -0.4317
     """
@@ -326,6 +338,7 @@ def random_gamma_grad(a: Any, x: Any) -> Any:
     Derivative: none (GradError).
 
     Example:
+        >>> from numlift.lax import random_gamma_grad
         >>> float(random_gamma_grad(1.0, 1.0))
         1.1736
     """
@@ -351,6 +364,7 @@ def betainc(a: Any, b: Any, x: Any) -> Any:
     Derivative: x**(a - 1) (1 - x)**(b - 1) / B(a, b) in x; none in a and b (GradError).
 
     Example:
+        >>> from numlift.lax import betainc
         >>> float(betainc(1.0, 1.0, 0.25))
         0.25
     """

@@ -36,6 +36,8 @@ def stack(operands: Sequence[Any], axis: int = 0) -> Any:
     Differences from NumPy: nothing is promoted (`numlift.numpy.stack` promotes).
 
     Example:
+        >>> import numpy as np
+        >>> from numlift.lax import stack
         >>> stack([np.int32([1, 2]), np.int32([3, 4])], axis=1).tolist()
         [[1, 3], [2, 4]]
     """
@@ -74,6 +76,8 @@ def unstack(x: Any, axis: int = 0) -> tuple[Any, ...]:
         AxisError: the axis is out of range.
 
     Example:
+        >>> import numpy as np
+        >>> from numlift.lax import unstack
         >>> [y.tolist() for y in unstack(np.int32([[1, 2], [3, 4]]), axis=1)]
         [[1, 3], [2, 4]]
     """
@@ -99,6 +103,8 @@ def broadcast_like(arr: Any, like_arr: Any) -> Any:
         ShapeError: the shape does not broadcast.
 
     Example:
+        >>> import numpy as np
+        >>> from numlift.lax import broadcast_like
         >>> broadcast_like(np.int32([1, 2, 3]), np.zeros((2, 3))).tolist()
         [[1, 2, 3], [1, 2, 3]]
     """
@@ -129,6 +135,7 @@ def stage(x: Any, /) -> Any:
         An array; inside of a trace, a traced one.
 
     Example:
+        >>> from numlift.lax import stage
         >>> stage(2).dtype
         dtype('int32')
     """
@@ -148,6 +155,7 @@ def shape_as_value(shape: Sequence[Any]) -> Any:
         A vector of the default integer dtype.
 
     Example:
+        >>> from numlift.lax import shape_as_value
         >>> shape_as_value((2, 3)).tolist()
         [2, 3]
     """

@@ -31,6 +31,7 @@ def sin(x: Any, *, accuracy: Any = None) -> Any:
     Derivative: cos(x).
 
     Example:
+        >>> from numlift.lax import sin
         >>> float(sin(0.0))
         0.0
     """
@@ -55,6 +56,7 @@ def cos(x: Any, *, accuracy: Any = None) -> Any:
     Derivative: -sin(x).
 
     Example:
+        >>> from numlift.lax import cos
         >>> float(cos(0.0))
         1.0
     """
@@ -79,6 +81,7 @@ def tan(x: Any, *, accuracy: Any = None) -> Any:
     Derivative: 1 + y**2.
 
     Example:
+        >>> from numlift.lax import tan
         >>> float(tan(0.0))
         0.0
     """
@@ -102,6 +105,7 @@ def asin(x: Any) -> Any:
     Derivative: 1 / sqrt(1 - x**2); inf at -1 and 1.
 
     Example:
+        >>> from numlift.lax import asin
         >>> float(asin(1.0))
         1.570796
     """
@@ -125,6 +129,7 @@ def acos(x: Any) -> Any:
     Derivative: -1 / sqrt(1 - x**2); -inf at -1 and 1.
 
     Example:
+        >>> from numlift.lax import acos
         >>> float(acos(0.0))
         1.570796
     """
@@ -146,6 +151,7 @@ def atan(x: Any) -> Any:
     Derivative: 1 / (1 + x**2).
 
     Example:
+        >>> from numlift.lax import atan
         >>> float(atan(1.0))
         0.785398
     """
@@ -169,6 +175,7 @@ def sinh(x: Any) -> Any:
     Derivative: cosh(x).
 
     Example:
+        >>> from numlift.lax import sinh
         >>> float(sinh(0.0))
         0.0
     """
@@ -192,6 +199,7 @@ def cosh(x: Any) -> Any:
     Derivative: sinh(x).
 
     Example:
+        >>> from numlift.lax import cosh
         >>> float(cosh(0.0))
         1.0
     """
@@ -216,6 +224,7 @@ def tanh(x: Any, *, accuracy: Any = None) -> Any:
     Derivative: 1 - y**2.
 
     Example:
+        >>> from numlift.lax import tanh
         >>> float(tanh(0.0))
         0.0
     """
@@ -239,6 +248,7 @@ def asinh(x: Any) -> Any:
     Derivative: 1 / sqrt(x**2 + 1).
 
     Example:
+        >>> from numlift.lax import asinh
         >>> float(asinh(0.0))
         0.0
     """
@@ -262,6 +272,7 @@ def acosh(x: Any) -> Any:
     Derivative: 1 / sqrt(x**2 - 1); inf at 1.
 
     Example:
+        >>> from numlift.lax import acosh
         >>> float(acosh(1.0))
         0.0
     """
@@ -285,6 +296,7 @@ def atanh(x: Any) -> Any:
     Derivative: 1 / (1 - x**2); inf at -1 and 1.
 
     Example:
+        >>> from numlift.lax import atanh
         >>> float(atanh(0.0))
         0.0
     """

@@ -112,9 +112,10 @@ def reduce_window(
 
     Example:
         >>> import numpy as np
-        >>> from numlift.ops.elementwise_binary import max_
+        >>> from numlift.lax import reduce_window
+        >>> from numlift.lax import max
         >>> x = np.float32([1, 3, 2, 5])
-        >>> reduce_window(x, -np.inf, lambda a, b: apply(max_, a, b), (2,), (2,)).tolist()
+        >>> reduce_window(x, -np.inf, max, (2,), (2,)).tolist()
         [3.0, 5.0]
     """
     xs, starts, tree = operands_and_starts("reduce_window", operand, init_value)
@@ -153,6 +154,7 @@ def reduce_window_shape_tuple(
         n sizes: ``(padded size - dilated window) // stride + 1``, 0 where the window does not fit.
 
     Example:
+        >>> from numlift.lax import reduce_window_shape_tuple
         >>> reduce_window_shape_tuple((5, 5), (3, 3), (2, 2), [(0, 0), (1, 1)])
         (2, 3)
     """

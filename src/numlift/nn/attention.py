@@ -99,6 +99,8 @@ def dot_product_attention(
         ValueArgumentError: another `implementation` than None or "xla".
 
     Example:
+        >>> import numlift.numpy as np
+        >>> from numlift.nn import dot_product_attention
         >>> x = np.ones((2, 5, 4, 8))
         >>> dot_product_attention(x, x, x, is_causal=True).shape
         (2, 5, 4, 8)

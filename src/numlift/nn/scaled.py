@@ -42,6 +42,7 @@ def scaled_matmul(
 
     Example:
         >>> import numlift.numpy as np
+        >>> from numlift.nn import scaled_matmul
         >>> a, b = np.array([[[1.0, 2.0, 3.0]]]), np.array([[[4.0, 5.0, 6.0]]])
         >>> half = np.full((1, 1, 1), 0.5)
         >>> print(scaled_matmul(a, b, half, half))
@@ -108,6 +109,7 @@ def get_scaled_dot_general_config(mode: str, global_scale: Any = None) -> BlockS
         ValueArgumentError: another mode.
 
     Example:
+        >>> from numlift.nn import get_scaled_dot_general_config
         >>> get_scaled_dot_general_config("mxfp8").block_size
         32
     """
@@ -150,6 +152,7 @@ def scaled_dot_general(
 
     Example:
         >>> import numlift.numpy as np
+        >>> from numlift.nn import get_scaled_dot_general_config, scaled_dot_general
         >>> x, one = np.full((2, 32), 1.03), get_scaled_dot_general_config("mxfp8")
         >>> numbers = (((1,), (1,)), ((), ()))
         >>> print(scaled_dot_general(x, np.ones((1, 32)), numbers, configs=[one, one]))

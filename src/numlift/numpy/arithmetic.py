@@ -117,6 +117,7 @@ def multiply(x1: Any, x2: Any, /) -> Any:
 
     Example:
         >>> import numlift.numpy as np
+        >>> import numlift as nl
         >>> np.multiply(np.asarray([[1], [10]]), np.asarray([1, 2, 3]))
         Array([[ 1,  2,  3],
                [10, 20, 30]], dtype=int32)

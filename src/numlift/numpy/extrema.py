@@ -35,6 +35,7 @@ def maximum(x1: Any, x2: Any, /) -> Any:
 
     Example:
         >>> import numlift.numpy as np
+        >>> import numlift as nl
         >>> np.maximum(np.asarray([1.0, 5.0, np.nan]), 3)
         Array([ 3.,  5., nan], dtype=float32)
         >>> [float(d) for d in nl.grad(np.maximum, argnums=(0, 1))(2.0, 2.0)]
@@ -67,6 +68,7 @@ def minimum(x1: Any, x2: Any, /) -> Any:
 
     Example:
         >>> import numlift.numpy as np
+        >>> import numlift as nl
         >>> np.minimum(np.asarray([1.0, 5.0, np.nan]), 3)
         Array([ 1.,  3., nan], dtype=float32)
         >>> [float(d) for d in nl.grad(np.minimum, argnums=(0, 1))(1.0, 2.0)]

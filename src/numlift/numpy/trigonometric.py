@@ -32,6 +32,7 @@ def sin(x: Any, /) -> Any:
 
     Example:
         >>> import numlift.numpy as np
+        >>> import numlift as nl
         >>> print(np.sin(np.asarray([0.0, np.pi / 6, np.pi / 2])))
         [0.  0.5 1. ]
         >>> nl.grad(np.sin)(0.0)
@@ -58,6 +59,7 @@ def cos(x: Any, /) -> Any:
 
     Example:
         >>> import numlift.numpy as np
+        >>> import numlift as nl
         >>> print(np.cos(np.asarray([0.0, np.pi / 3, np.pi])))
         [ 1.          0.49999997 -1.        ]
         >>> nl.grad(np.cos)(np.pi / 2)
@@ -85,6 +87,7 @@ def tan(x: Any, /) -> Any:
 
     Example:
         >>> import numlift.numpy as np
+        >>> import numlift as nl
         >>> print(np.tan(np.asarray([0.0, np.pi / 4, -np.pi / 4])))
         [ 0.  1. -1.]
         >>> nl.grad(np.tan)(np.pi / 4)
@@ -169,6 +172,7 @@ def arctan(x: Any, /) -> Any:
 
     Example:
         >>> import numlift.numpy as np
+        >>> import numlift as nl
         >>> print(np.arctan(np.asarray([1.0, -1.0, np.inf])))
         [ 0.7853981 -0.7853981  1.5707964]
         >>> nl.grad(np.arctan)(1.0)
@@ -194,6 +198,7 @@ def sinh(x: Any, /) -> Any:
 
     Example:
         >>> import numlift.numpy as np
+        >>> import numlift as nl
         >>> print(np.sinh(np.asarray([0.0, 1.0, -1.0, 100.0])))
         [ 0.         1.1752012 -1.1752012        inf]
         >>> nl.grad(np.sinh)(0.0)
@@ -220,6 +225,7 @@ def cosh(x: Any, /) -> Any:
 
     Example:
         >>> import numlift.numpy as np
+        >>> import numlift as nl
         >>> print(np.cosh(np.asarray([0.0, 1.0, -1.0, 100.0])))
         [1.        1.5430806 1.5430806       inf]
         >>> nl.grad(np.cosh)(0.0)
@@ -246,6 +252,7 @@ def tanh(x: Any, /) -> Any:
 
     Example:
         >>> import numlift.numpy as np
+        >>> import numlift as nl
         >>> print(np.tanh(np.asarray([0.0, 1.0, -100.0])))
         [ 0.         0.7615942 -1.       ]
         >>> nl.grad(np.tanh)(1.0)
@@ -274,6 +281,7 @@ def arcsinh(x: Any, /) -> Any:
 
     Example:
         >>> import numlift.numpy as np
+        >>> import numlift as nl
         >>> print(np.arcsinh(np.asarray([1.0, -1.0, 1e30])))
         [ 0.88137364 -0.88137364 69.7707    ]
         >>> nl.grad(np.arcsinh)(0.0)
@@ -302,6 +310,7 @@ def arccosh(x: Any, /) -> Any:
 
     Example:
         >>> import numlift.numpy as np
+        >>> import numlift as nl
         >>> print(np.arccosh(np.asarray([1.0, 2.0, 0.5])))
         [0.       1.316958      nan]
         >>> nl.grad(np.arccosh)(1.0)
@@ -363,6 +372,7 @@ def arctan2(x1: Any, x2: Any, /) -> Any:
 
     Example:
         >>> import numlift.numpy as np
+        >>> import numlift as nl
         >>> print(np.arctan2(np.asarray([1.0, 1.0, -1.0]), np.asarray([1.0, -1.0, -1.0])))
         [ 0.7853982  2.3561945 -2.3561945]
         >>> [float(d) for d in nl.grad(np.arctan2, argnums=(0, 1))(1.0, 2.0)]

@@ -39,6 +39,7 @@ def truncated_normal(
         Array of `shape` and `dtype`, between the neighbours of `lower` and `upper` inside.
 
     Example:
+        >>> from numlift.random import truncated_normal
         >>> from numlift import random
         >>> x = truncated_normal(random.key(0), -1.0, 2.0, (100,))
         >>> bool((x > -1).all() and (x < 2).all())
@@ -77,6 +78,7 @@ def exponential(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: A
         Array of `shape` and `dtype`, not negative; mean and variance are 1.
 
     Example:
+        >>> from numlift.random import exponential
         >>> from numlift import random
         >>> bool((exponential(random.key(0), (100,)) >= 0).all())
         True
@@ -111,6 +113,7 @@ def gumbel(
         Array of `shape` and `dtype`; the mean is 0.5772 (Euler's constant), the variance pi**2 / 6.
 
     Example:
+        >>> from numlift.random import gumbel
         >>> from numlift import random
         >>> gumbel(random.key(0), (3,)).shape
         (3,)
@@ -150,6 +153,7 @@ def laplace(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any =
         Array of `shape` and `dtype`; the mean is 0, the variance 2.
 
     Example:
+        >>> from numlift.random import laplace
         >>> from numlift import random
         >>> laplace(random.key(0), (3,)).shape
         (3,)
@@ -176,6 +180,7 @@ def logistic(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any 
         Array of `shape` and `dtype`; the mean is 0, the variance pi**2 / 3.
 
     Example:
+        >>> from numlift.random import logistic
         >>> from numlift import random
         >>> logistic(random.key(0), (3,)).shape
         (3,)
@@ -202,6 +207,7 @@ def cauchy(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = 
         Array of `shape` and `dtype`; the distribution has no mean.
 
     Example:
+        >>> from numlift.random import cauchy
         >>> from numlift import random
         >>> cauchy(random.key(0), (3,)).shape
         (3,)
@@ -231,6 +237,7 @@ def pareto(
         Array of `shape` and `dtype`, at least 1; the mean is b / (b - 1) for b > 1.
 
     Example:
+        >>> from numlift.random import pareto
         >>> from numlift import random
         >>> bool(pareto(random.key(0), 2.0) >= 1)
         True
@@ -261,6 +268,7 @@ def rayleigh(
         Array of `shape` and `dtype`, not negative; the mean is s sqrt(pi / 2).
 
     Example:
+        >>> from numlift.random import rayleigh
         >>> from numlift import random
         >>> bool(rayleigh(random.key(0), 2.0) >= 0)
         True
@@ -292,6 +300,7 @@ def weibull_min(
         of mean `scale`.
 
     Example:
+        >>> from numlift.random import weibull_min
         >>> from numlift import random
         >>> bool(weibull_min(random.key(0), 2.0, 3.0) >= 0)
         True
@@ -320,6 +329,7 @@ def maxwell(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any =
         Array of `shape` and `dtype`, not negative; the mean is sqrt(8 / pi).
 
     Example:
+        >>> from numlift.random import maxwell
         >>> from numlift import random
         >>> bool(maxwell(random.key(0)) >= 0)
         True
@@ -346,6 +356,7 @@ def double_sided_maxwell(key: Any, loc: Any, scale: Any, shape: Any = (), dtype:
         Array of `dtype`, in the shape named above; the mean is `loc`.
 
     Example:
+        >>> from numlift.random import double_sided_maxwell
         >>> from numlift import random
         >>> double_sided_maxwell(random.key(0), 0.0, 1.0, (2,)).shape
         (2,)
@@ -380,6 +391,7 @@ def lognormal(
         Array of `shape` and `dtype`, not negative; the mean is exp(sigma**2 / 2), the median 1.
 
     Example:
+        >>> from numlift.random import lognormal
         >>> from numlift import random
         >>> bool(lognormal(random.key(0)) > 0)
         True
@@ -417,6 +429,7 @@ def triangular(
         Array of `shape` and `dtype`, in [left, right]; the mean is (left + mode + right) / 3.
 
     Example:
+        >>> from numlift.random import triangular
         >>> from numlift import random
         >>> 0 <= float(triangular(random.key(0), 0.0, 1.0, 3.0)) <= 3
         True
@@ -455,6 +468,7 @@ def wald(
         Array of `shape` and `dtype`, positive; the mean is `mean`, the variance mean**3.
 
     Example:
+        >>> from numlift.random import wald
         >>> from numlift import random
         >>> bool(wald(random.key(0), 2.0) > 0)
         True

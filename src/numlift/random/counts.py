@@ -101,6 +101,7 @@ def poisson(
         Array of `shape` and `dtype`; mean and variance are `lam`.
 
     Example:
+        >>> from numlift.random import poisson
         >>> from numlift import random
         >>> int(poisson(random.key(0), 0.0))
         0
@@ -221,6 +222,7 @@ def binomial(key: Any, n: Any, p: Any, shape: Any = None, dtype: Any = None) -> 
         Whole numbers of a floating dtype.
 
     Example:
+        >>> from numlift.random import binomial
         >>> from numlift import random
         >>> float(binomial(random.key(0), 10, 1.0))
         10.0
@@ -258,6 +260,7 @@ def multinomial(
         ShapeError: `p` has no axis, or `shape` does not end in its size.
 
     Example:
+        >>> from numlift.random import multinomial
         >>> from numlift import random
         >>> float(multinomial(random.key(0), 10, [0.2, 0.8]).sum())
         10.0

@@ -54,6 +54,7 @@ def randint(
     words are drawn a number, so it is below 2**-32).
 
     Example:
+        >>> from numlift.random import randint
         >>> from numlift import random
         >>> x = randint(random.key(0), (100,), 0, 6)
         >>> int(x.min()) >= 0 and int(x.max()) <= 5
@@ -146,6 +147,7 @@ def bernoulli(
         DTypeError: `p` is not floating.
 
     Example:
+        >>> from numlift.random import bernoulli
         >>> from numlift import random
         >>> bernoulli(random.key(0), 0.5, (3,)).dtype
         dtype('bool')
@@ -198,6 +200,7 @@ def rademacher(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: An
         Array of `shape` and `dtype`; the mean is 0, the variance 1.
 
     Example:
+        >>> from numlift.random import rademacher
         >>> from numlift import random
         >>> int(abs(rademacher(random.key(0), (4,))).sum())
         4
@@ -227,6 +230,7 @@ def geometric(
         Array of `shape` and `dtype`, at least 1; the mean is 1 / p.
 
     Example:
+        >>> from numlift.random import geometric
         >>> from numlift import random
         >>> int(geometric(random.key(0), 1.0))
         1
@@ -265,6 +269,7 @@ def permutation(
     Differences from NumPy: `independent`.
 
     Example:
+        >>> from numlift.random import permutation
         >>> from numlift import random
         >>> sorted(permutation(random.key(0), 4).tolist())
         [0, 1, 2, 3]
@@ -379,6 +384,7 @@ def choice(
             length.
 
     Example:
+        >>> from numlift.random import choice
         >>> from numlift import random
         >>> choice(random.key(0), 10, (3,), replace=False).shape
         (3,)
@@ -493,6 +499,7 @@ def categorical(
         ValueArgumentError: more draws without replacement than categories.
 
     Example:
+        >>> from numlift.random import categorical
         >>> from numlift import random
         >>> import numpy as np
         >>> int(categorical(random.key(0), np.array([0.0, -np.inf])))

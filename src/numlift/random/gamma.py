@@ -127,6 +127,7 @@ def gamma(
     The derivative with respect to `a` is that of the inverse distribution function.
 
     Example:
+        >>> from numlift.random import gamma
         >>> from numlift import random
         >>> bool(gamma(random.key(0), 2.0) > 0)
         True
@@ -161,6 +162,7 @@ def loggamma(
         Array of `shape` and `dtype`; exp of it has mean `a`.
 
     Example:
+        >>> from numlift.random import loggamma
         >>> from numlift import random
         >>> loggamma(random.key(0), 1e-3, (2,)).shape
         (2,)
@@ -189,6 +191,7 @@ def beta(
         Array of `shape` and `dtype`, in [0, 1]; the mean is a / (a + b).
 
     Example:
+        >>> from numlift.random import beta
         >>> from numlift import random
         >>> 0 < float(beta(random.key(0), 2.0, 3.0)) < 1
         True
@@ -227,6 +230,7 @@ def dirichlet(
         ShapeError: `alpha` has no axis.
 
     Example:
+        >>> from numlift.random import dirichlet
         >>> from numlift import random
         >>> dirichlet(random.key(0), [1.0, 2.0], (3,)).shape
         (3, 2)
@@ -274,6 +278,7 @@ def chisquare(
         Array of `shape` and `dtype`, not negative; the mean is `df`, the variance 2 df.
 
     Example:
+        >>> from numlift.random import chisquare
         >>> from numlift import random
         >>> bool(chisquare(random.key(0), 3.0) > 0)
         True
@@ -308,6 +313,7 @@ def f(
         Array of `shape` and `dtype`, not negative; the mean is dfden / (dfden - 2) for dfden > 2.
 
     Example:
+        >>> from numlift.random import f
         >>> from numlift import random
         >>> bool(f(random.key(0), 3.0, 4.0) > 0)
         True
@@ -343,6 +349,7 @@ def t(key: Any, df: Any, shape: Any = None, dtype: Any = None, *, out_sharding: 
         2.
 
     Example:
+        >>> from numlift.random import t
         >>> from numlift import random
         >>> t(random.key(0), 3.0, (2,)).shape
         (2,)
@@ -375,6 +382,7 @@ def generalized_normal(
         Array of `shape` and `dtype`, symmetric about 0; p = 2 has variance 1/2, p = 1 is `laplace`.
 
     Example:
+        >>> from numlift.random import generalized_normal
         >>> from numlift import random
         >>> generalized_normal(random.key(0), 1.5, (2,)).shape
         (2,)
@@ -414,6 +422,7 @@ def ball(
         Array of shape ``(*shape, d)`` and `dtype`; the p-norm of every point is at most 1.
 
     Example:
+        >>> from numlift.random import ball
         >>> from numlift import random
         >>> ball(random.key(0), 3, shape=(2,)).shape
         (2, 3)

@@ -43,6 +43,7 @@ def multivariate_normal(
         ValueArgumentError: unknown method.  ShapeError: sizes do not agree.
 
     Example:
+        >>> from numlift.random import multivariate_normal
         >>> from numlift import numpy as np, random
         >>> multivariate_normal(random.key(0), np.zeros(2), np.eye(2), (5,)).shape
         (5, 2)

@@ -41,6 +41,7 @@ def key_dtype(impl_spec: Any = None) -> KeyDType:
         ValueArgumentError: no such generator.
 
     Example:
+        >>> from numlift.random import key_dtype
         >>> key_dtype("rbg")
         key<rbg>
     """
@@ -87,6 +88,7 @@ def key(seed: Any, *, impl: Any = None, dtype: Any = None) -> Any:
         ShapeError: the seed is no scalar.
 
     Example:
+        >>> from numlift.random import key
         >>> key(0).dtype
         key<fry>
     """
@@ -106,6 +108,7 @@ def PRNGKey(seed: Any, *, impl: Any = None) -> Any:  # noqa: N802  (public name 
         Array uint32 of the words: uint32[2] for threefry2x32, uint32[4] for rbg.
 
     Example:
+        >>> from numlift.random import PRNGKey
         >>> PRNGKey(0).shape
         (2,)
     """
@@ -228,7 +231,7 @@ def split(key: Any, num: Any = 2) -> Any:
         ShapeError: `num` is negative.
 
     Example:
-        >>> from numlift.random import key
+        >>> from numlift.random import key, split
         >>> split(key(0), 3).shape
         (3,)
     """
@@ -259,7 +262,7 @@ def fold_in(key: Any, data: Any) -> Any:
         DTypeError: `data` is no integer.
 
     Example:
-        >>> from numlift.random import key
+        >>> from numlift.random import fold_in, key
         >>> fold_in(key(0), 1).shape
         ()
     """
@@ -295,6 +298,7 @@ def key_data(keys: Any) -> Any:
         Array uint32 of the shape of `keys` and one more axis, for the words of a key.
 
     Example:
+        >>> from numlift.random import key, key_data
         >>> key_data(key(7)).tolist()
         [0, 7]
     """
@@ -317,6 +321,8 @@ def wrap_key_data(key_bits_array: Any, *, impl: Any = None, dtype: Any = None) -
         ShapeError: not such an array.
 
     Example:
+        >>> import numpy as np
+        >>> from numlift.random import wrap_key_data
         >>> wrap_key_data(np.zeros((3, 2), np.uint32)).shape
         (3,)
     """
@@ -333,6 +339,7 @@ def key_impl(keys: Any) -> str:
         The name, such as ``"threefry2x32"``.
 
     Example:
+        >>> from numlift.random import key, key_impl
         >>> key_impl(key(0))
         'threefry2x32'
     """
@@ -351,7 +358,7 @@ def clone(key: Any) -> Any:
         Array of the shape and dtype of `key`, with the same words.
 
     Example:
-        >>> from numlift.random import key
+        >>> from numlift.random import clone, key, key_data
         >>> bool((key_data(clone(key(3))) == key_data(key(3))).all())
         True
     """

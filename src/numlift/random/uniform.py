@@ -51,6 +51,7 @@ def bits(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = No
         DTypeError: not an unsigned dtype.
 
     Example:
+        >>> from numlift.random import bits
         >>> from numlift import random
         >>> bits(random.key(0), (2,)).dtype
         dtype('uint32')
@@ -115,6 +116,7 @@ def uniform(
         ShapeError: an end does not broadcast to `shape`.
 
     Example:
+        >>> from numlift.random import uniform
         >>> from numlift import random
         >>> x = uniform(random.key(0), (1000,))
         >>> bool((x >= 0).all() and (x < 1).all())
@@ -165,6 +167,7 @@ def normal(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = 
         DTypeError: `dtype` is neither floating nor complex.
 
     Example:
+        >>> from numlift.random import normal
         >>> from numlift import random
         >>> normal(random.key(0), (2, 3)).shape
         (2, 3)

@@ -39,6 +39,8 @@ def orthogonal(
         (*shape, n, m); its rows are orthonormal if n <= m, its columns if n >= m.
 
     Example:
+        >>> import numlift as nl
+        >>> from numlift.random import orthogonal
         >>> from numlift import random
         >>> q = orthogonal(random.key(0), 3)
         >>> bool(abs(q @ q.T - nl.numpy.eye(3)).max() < 1e-5)

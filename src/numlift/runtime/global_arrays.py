@@ -43,6 +43,7 @@ def make_array_from_callback(
 
     Example:
         >>> import numpy as np
+        >>> from numlift import make_array_from_callback
         >>> from numlift.runtime.devices import devices
         >>> full = np.arange(4)
         >>> make_array_from_callback((4,), devices()[0], lambda index: full[index])

@@ -38,6 +38,7 @@ def make_mesh(
             names as axes.
 
     Example:
+        >>> from numlift import make_mesh
         >>> make_mesh((1,), ("x",)).axis_names
         ('x',)
     """

@@ -422,7 +422,7 @@ def device_put(
         ValueArgumentError: both donate and `may_alias=True`.
 
     Example:
-        >>> from numlift.runtime.devices import devices
+        >>> from numlift import device_put, devices
         >>> device_put({"a": 1.5}, devices()[0])["a"]
         Array(1.5, dtype=float32, weak_type=True)
     """
@@ -487,8 +487,9 @@ def device_get(x: Any) -> Any:
         DeviceError: parts of an array belong to other processes.
 
     Example:
-        >>> import numpy as np
-        >>> device_get({"a": as_array(np.arange(3))})
+        >>> import numlift.numpy as np
+        >>> from numlift import device_get
+        >>> device_get({"a": np.arange(3)})
         {'a': array([0, 1, 2], dtype=int32)}
     """
     leaves, treedef = tree.raw_flatten(x)

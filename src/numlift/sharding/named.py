@@ -258,6 +258,7 @@ def make_single_device_sharding(device: Any, *, memory_kind: str | None = None) 
 
     Example:
         >>> import numlift as nl
+        >>> from numlift.sharding import make_single_device_sharding
         >>> make_single_device_sharding(nl.devices()[0]).num_devices
         1
     """

@@ -27,6 +27,7 @@ def sdy_text(mesh: Mesh | AbstractMesh, name: str = "mesh") -> str:
         One line of StableHLO text.
 
     Example:
+        >>> from numlift.sharding import AbstractMesh, sdy_text
         >>> sdy_text(AbstractMesh((4, 2), ("x", "y")))
         'sdy.mesh @mesh = <["x"=4, "y"=2]>'
     """
@@ -50,6 +51,7 @@ def sdy_spec_text(spec: PartitionSpec, ndim: int, name: str = "mesh") -> str:
         The text.
 
     Example:
+        >>> from numlift.sharding import PartitionSpec, sdy_spec_text
         >>> sdy_spec_text(PartitionSpec("x", None, ("y", "z")), 3)
         '<@mesh, [{"x"}, {}, {"y", "z"}]>'
     """
@@ -101,6 +103,8 @@ def sdy_sharding_text(sharding: NamedSharding, ndim: int, name: str = "mesh") ->
         The text.
 
     Example:
+        >>> from numlift.sharding import AbstractMesh, NamedSharding, PartitionSpec
+        >>> from numlift.sharding import sdy_sharding_text
         >>> mesh = AbstractMesh((4,), ("x",))
         >>> sdy_sharding_text(NamedSharding(mesh, PartitionSpec("x")), 2)
         '#sdy.sharding<@mesh, [{"x"}, {}]>'

@@ -31,7 +31,8 @@ def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDe
         TreeError: the keys of a dict cannot be sorted.
 
     Example:
-        >>> tree_flatten({"b": (2, 3), "a": 1, "c": None})
+        >>> from numlift import tree
+        >>> tree.flatten({"b": (2, 3), "a": 1, "c": None})
         ([1, 2, 3], PyTreeDef({'a': *, 'b': (*, *), 'c': None}))
     """
     try:
@@ -104,7 +105,8 @@ def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
         TreeError: the number of leaves is not that of the structure.
 
     Example:
-        >>> tree_unflatten(tree_structure({"a": 0, "b": [0]}), [1, 2])
+        >>> from numlift import tree
+        >>> tree.unflatten(tree.structure({"a": 0, "b": [0]}), [1, 2])
         {'a': 1, 'b': [2]}
     """
     if not isinstance(treedef, PyTreeDef):
@@ -141,7 +143,8 @@ def tree_leaves(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
         A new list; None and empty containers have no leaves.
 
     Example:
-        >>> tree_leaves([1, (2, None), {"x": 3}])
+        >>> from numlift import tree
+        >>> tree.leaves([1, (2, None), {"x": 3}])
         [1, 2, 3]
     """
     return tree_flatten(tree, is_leaf)[0]
@@ -158,7 +161,8 @@ def tree_structure(tree: Any, is_leaf: IsLeaf = None) -> PyTreeDef:
         The `PyTreeDef`.
 
     Example:
-        >>> tree_structure((1, [2]))
+        >>> from numlift import tree
+        >>> tree.structure((1, [2]))
         PyTreeDef((*, [*]))
     """
     return tree_flatten(tree, is_leaf)[1]
@@ -182,7 +186,8 @@ def tree_map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = Non
         TreeError: a tree of `rest` has another structure; the message shows where.
 
     Example:
-        >>> tree_map(lambda x, y: x + y, {"a": 1, "b": (2, 3)}, {"a": 10, "b": (20, 30)})
+        >>> from numlift import tree
+        >>> tree.map(lambda x, y: x + y, {"a": 1, "b": (2, 3)}, {"a": 10, "b": (20, 30)})
         {'a': 11, 'b': (22, 33)}
     """
     if not callable(f):
@@ -235,7 +240,8 @@ def tree_reduce(
         ArgumentError: no leaves and no initializer.
 
     Example:
-        >>> tree_reduce(lambda a, b: a + b, [1, (2, 3)])
+        >>> from numlift import tree
+        >>> tree.reduce(lambda a, b: a + b, [1, (2, 3)])
         6
     """
     leaves = tree_leaves(tree, is_leaf)
@@ -272,7 +278,8 @@ def tree_reduce_associative(
         ArgumentError: no leaves and no identity.
 
     Example:
-        >>> tree_reduce_associative(lambda a, b: a + b, [1, 2, {"x": 3}], identity=0)
+        >>> from numlift import tree
+        >>> tree.reduce_associative(lambda a, b: a + b, [1, 2, {"x": 3}], identity=0)
         6
     """
     values = tree_leaves(tree, is_leaf)
@@ -301,7 +308,8 @@ def tree_all(tree: Any, *, is_leaf: IsLeaf = None) -> bool:
         with `numlift.numpy.logical_and` under `jit`.
 
     Example:
-        >>> tree_all({"a": True, "b": [1, "x"]}), tree_all([True, 0])
+        >>> from numlift import tree
+        >>> tree.all({"a": True, "b": [1, "x"]}), tree.all([True, 0])
         (True, False)
     """
     return builtins.all(tree_leaves(tree, is_leaf))
@@ -323,8 +331,9 @@ def tree_transpose(outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, tr
         ValueArgumentError: one of the structures has no leaves.
 
     Example:
-        >>> outer, inner = tree_structure([0, 0]), tree_structure({"a": 0})
-        >>> tree_transpose(outer, inner, [{"a": 1}, {"a": 2}])
+        >>> from numlift import tree
+        >>> outer, inner = tree.structure([0, 0]), tree.structure({"a": 0})
+        >>> tree.transpose(outer, inner, [{"a": 1}, {"a": 2}])
         {'a': [1, 2]}
     """
     leaves, treedef = tree_flatten(tree)
@@ -374,7 +383,8 @@ def tree_broadcast(prefix_tree: Any, full_tree: Any, is_leaf: IsLeaf = None) -> 
         TreeError: it is no prefix.
 
     Example:
-        >>> tree_broadcast({"a": 1, "b": 2}, {"a": [0, 0], "b": 0})
+        >>> from numlift import tree
+        >>> tree.broadcast({"a": 1, "b": 2}, {"a": [0, 0], "b": 0})
         {'a': [1, 1], 'b': 2}
     """
     leaves = broadcast_prefix(prefix_tree, full_tree, is_leaf, "tree_broadcast")
@@ -399,7 +409,8 @@ def tree_flatten_with_path(
         TreeError: the keys of a dict cannot be sorted.
 
     Example:
-        >>> [(keystr(path), x) for path, x in tree_flatten_with_path({"a": [1, 2]})[0]]
+        >>> from numlift import tree
+        >>> [(tree.keystr(path), x) for path, x in tree.flatten_with_path({"a": [1, 2]})[0]]
         [("['a'][0]", 1), ("['a'][1]", 2)]
     """
     stop: Any = is_leaf
@@ -432,7 +443,8 @@ def tree_leaves_with_path(
         A new list of pairs in the order of `tree_leaves`; the path of a lone leaf is ``()``.
 
     Example:
-        >>> tree_leaves_with_path((5,))
+        >>> from numlift import tree
+        >>> tree.leaves_with_path((5,))
         [((SequenceKey(idx=0),), 5)]
     """
     return tree_flatten_with_path(tree, is_leaf, is_leaf_takes_path)[0]
@@ -461,7 +473,8 @@ def tree_map_with_path(
         TreeError: a tree of `rest` has another structure; the message shows where.
 
     Example:
-        >>> tree_map_with_path(lambda path, x: keystr(path) + f"={x}", {"a": (1, 2)})
+        >>> from numlift import tree
+        >>> tree.map_with_path(lambda path, x: tree.keystr(path) + f"={x}", {"a": (1, 2)})
         {'a': ("['a'][0]=1", "['a'][1]=2")}
     """
     keyed, treedef = tree_flatten_with_path(tree, is_leaf, is_leaf_takes_path)
@@ -485,8 +498,9 @@ def keystr(keys: KeyPath, *, simple: bool = False, separator: str = "") -> str:
         The text; empty for the root.
 
     Example:
-        >>> path = tree_leaves_with_path({"a": [1]})[0][0]
-        >>> keystr(path), keystr(path, simple=True, separator="/")
+        >>> from numlift import tree
+        >>> path = tree.leaves_with_path({"a": [1]})[0][0]
+        >>> tree.keystr(path), tree.keystr(path, simple=True, separator="/")
         ("['a'][0]", 'a/0')
     """
     return separator.join(_simple(key) if simple else str(key) for key in keys)

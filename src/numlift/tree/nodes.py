@@ -55,7 +55,8 @@ def default_registry() -> Any:
         The registry, with the built-in containers and every class registered since.
 
     Example:
-        >>> default_registry() is registry
+        >>> from numlift import tree
+        >>> tree.default_registry() is tree.registry
         True
     """
     return registry
@@ -107,11 +108,12 @@ def register_pytree_node(
         TreeError: the class is registered already, or is a built-in container.
 
     Example:
+        >>> from numlift import tree
         >>> class Pair:
         ...     def __init__(self, a, b):
         ...         self.a, self.b = a, b
-        >>> register_pytree_node(Pair, lambda p: ((p.a, p.b), None), lambda _, ab: Pair(*ab))
-        >>> raw_flatten([Pair(1, 2), 3])[0]
+        >>> tree.register_pytree_node(Pair, lambda p: ((p.a, p.b), None), lambda _, ab: Pair(*ab))
+        >>> tree.leaves([Pair(1, 2), 3])
         [1, 2, 3]
     """
     function = "register_pytree_node"
@@ -138,7 +140,8 @@ def register_pytree_node_class(cls: Class) -> Class:
         TreeError: the class is registered already.
 
     Example:
-        >>> @register_pytree_node_class
+        >>> from numlift import tree
+        >>> @tree.register_pytree_node_class
         ... class Box:
         ...     def __init__(self, x):
         ...         self.x = x
@@ -147,7 +150,7 @@ def register_pytree_node_class(cls: Class) -> Class:
         ...     @classmethod
         ...     def tree_unflatten(cls, aux, children):
         ...         return cls(*children)
-        >>> raw_flatten(Box(7))[0]
+        >>> tree.leaves(Box(7))
         [7]
     """
     _needs_methods("register_pytree_node_class", cls, "tree_flatten", "tree_unflatten")
@@ -195,15 +198,19 @@ def register_pytree_with_keys(
         TreeError: the class is registered already.
 
     Example:
+        >>> from numlift import tree
         >>> class Range:
         ...     def __init__(self, low, high):
         ...         self.low, self.high = low, high
-        >>> register_pytree_with_keys(
+        >>> tree.register_pytree_with_keys(
         ...     Range,
-        ...     lambda r: (((GetAttrKey("low"), r.low), (GetAttrKey("high"), r.high)), None),
+        ...     lambda r: (
+        ...         ((tree.GetAttrKey("low"), r.low), (tree.GetAttrKey("high"), r.high)),
+        ...         None,
+        ...     ),
         ...     lambda _, ends: Range(*ends),
         ... )
-        >>> [str(path[0]) for path, _ in registry.flatten_with_path(Range(0, 9), None)[0]]
+        >>> [str(path[0]) for path, _ in tree.flatten_with_path(Range(0, 9))[0]]
         ['.low', '.high']
     """
     function = "register_pytree_with_keys"
@@ -235,17 +242,18 @@ def register_pytree_with_keys_class(cls: Class) -> Class:
         TreeError: the class is registered already.
 
     Example:
-        >>> @register_pytree_with_keys_class
+        >>> from numlift import tree
+        >>> @tree.register_pytree_with_keys_class
         ... class Named:
         ...     def __init__(self, **parts):
         ...         self.parts = parts
         ...     def tree_flatten_with_keys(self):
         ...         names = tuple(self.parts)
-        ...         return [(DictKey(n), self.parts[n]) for n in names], names
+        ...         return [(tree.DictKey(n), self.parts[n]) for n in names], names
         ...     @classmethod
         ...     def tree_unflatten(cls, names, children):
         ...         return cls(**dict(zip(names, children)))
-        >>> registry.flatten_with_path(Named(w=1, b=2), None)[0]
+        >>> tree.flatten_with_path(Named(w=1, b=2))[0]
         [((DictKey(key='w'),), 1), ((DictKey(key='b'),), 2)]
     """
     _needs_methods(
@@ -271,12 +279,14 @@ def static(**kwargs: Any) -> Any:
         where one trace may serve both: a new value means a new trace under `jit`.
 
     Example:
-        >>> @register_dataclass
+        >>> import dataclasses
+        >>> from numlift import tree
+        >>> @tree.register_dataclass
         ... @dataclasses.dataclass
         ... class Layer:
         ...     w: object
-        ...     act: str = static(default="relu")
-        >>> raw_flatten(Layer(3.0))[0]
+        ...     act: str = tree.static(default="relu")
+        >>> tree.leaves(Layer(3.0))
         [3.0]
     """
     metadata = {**(kwargs.pop("metadata", None) or {}), "static": True}
@@ -306,13 +316,15 @@ def register_dataclass(
         TreeError: the lists overlap or do not match the fields; or registered already.
 
     Example:
-        >>> @register_dataclass
+        >>> import dataclasses
+        >>> from numlift import tree
+        >>> @tree.register_dataclass
         ... @dataclasses.dataclass
         ... class Gaussian:
         ...     mean: float
         ...     sd: float
         ...     name: str = dataclasses.field(default="", metadata={"static": True})
-        >>> leaves, treedef = raw_flatten(Gaussian(0.0, 1.0, "noise"))
+        >>> leaves, treedef = tree.flatten(Gaussian(0.0, 1.0, "noise"))
         >>> leaves, treedef.unflatten([2.0, 3.0])
         ([0.0, 1.0], Gaussian(mean=2.0, sd=3.0, name='noise'))
     """
@@ -392,10 +404,11 @@ def register_static(cls: Class) -> Class:
         TreeError: the class is registered already.
 
     Example:
-        >>> @register_static
+        >>> from numlift import tree
+        >>> @tree.register_static
         ... class Mode(str):
         ...     pass
-        >>> raw_flatten([Mode("a"), 1])[0]
+        >>> tree.leaves([Mode("a"), 1])
         [1]
     """
     _check_class("register_static", cls)
@@ -516,7 +529,8 @@ def child_keys(treedef: Any) -> list[Any]:
         registered without keys; empty for a leaf.
 
     Example:
-        >>> child_keys(raw_flatten({"b": 1, "a": [2]})[1])
+        >>> from numlift import tree
+        >>> tree.child_keys(tree.structure({"b": 1, "a": [2]}))
         [DictKey(key='a'), DictKey(key='b')]
     """
     data = treedef.node_data()

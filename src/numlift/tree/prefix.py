@@ -68,7 +68,8 @@ def explain_structure_mismatch(a: Any, b: Any, name_a: str, name_b: str) -> str 
         One sentence about the first place, depth first, where the nodes differ; or None.
 
     Example:
-        >>> explain_structure_mismatch({"w": (1, 2)}, {"w": [1, 2]}, "carry in", "carry out")
+        >>> from numlift import tree
+        >>> tree.explain_structure_mismatch({"w": (1, 2)}, {"w": [1, 2]}, "carry in", "carry out")
         "carry in['w'] is a tuple of length 2, carry out['w'] is a list of length 2"
     """
     def_a, def_b = _as_treedef(a), _as_treedef(b)
@@ -145,7 +146,8 @@ def prefix_errors(
         One sentence for each place; what is below such a place is not compared.
 
     Example:
-        >>> prefix_errors((0, None), (1, 2), None, "in_axes", "args")
+        >>> from numlift import tree
+        >>> tree.prefix_errors((0, None), (1, 2), None, "in_axes", "args")
         ['in_axes[1] is None, args[1] is a leaf']
     """
     walk = _Walk(is_leaf, prefix_name, full_name)
@@ -178,7 +180,8 @@ def broadcast_prefix(
         TreeError: `prefix_tree` is no prefix; the message shows where.
 
     Example:
-        >>> broadcast_prefix((0, 1), ([5, 6], {"a": 7}))
+        >>> from numlift import tree
+        >>> tree.broadcast_prefix((0, 1), ([5, 6], {"a": 7}))
         [0, 0, 1]
     """
     walk = _Walk(is_leaf, prefix_name, full_name)
@@ -222,7 +225,8 @@ def flatten_axes(
         TreeError: `axis_tree` is no prefix of the structure.
 
     Example:
-        >>> flatten_axes("vmap", raw_flatten((1, [2, 3]))[1], (0, None))
+        >>> from numlift import tree
+        >>> tree.flatten_axes("vmap", tree.structure((1, [2, 3])), (0, None))
         [0, None, None]
     """
     if axis_tree is None or type(axis_tree) is int:

@@ -21,7 +21,8 @@ def treedef_is_leaf(treedef: PyTreeDef) -> bool:
         A Python bool. Asks about a structure; `is_leaf` and `all_leaves` ask about values.
 
     Example:
-        >>> treedef_is_leaf(nl.tree.structure(1)), treedef_is_leaf(nl.tree.structure((1,)))
+        >>> from numlift import tree
+        >>> tree.treedef_is_leaf(tree.structure(1)), tree.treedef_is_leaf(tree.structure((1,)))
         (True, False)
     """
     return treedef.num_nodes == 1 and treedef.num_leaves == 1
@@ -37,7 +38,8 @@ def treedef_children(treedef: PyTreeDef) -> list[PyTreeDef]:
         One structure for each child, in the order of the leaves; empty for a leaf and for None.
 
     Example:
-        >>> treedef_children(nl.tree.structure((1, [2])))
+        >>> from numlift import tree
+        >>> tree.treedef_children(tree.structure((1, [2])))
         [PyTreeDef(*), PyTreeDef([*])]
     """
     return treedef.children()
@@ -56,7 +58,8 @@ def treedef_tuple(treedefs: Iterable[PyTreeDef]) -> PyTreeDef:
         ArgumentError: an item is no structure.
 
     Example:
-        >>> treedef_tuple([nl.tree.structure(1), nl.tree.structure([2])])
+        >>> from numlift import tree
+        >>> tree.treedef_tuple([tree.structure(1), tree.structure([2])])
         PyTreeDef((*, [*]))
     """
     defs = list(treedefs)
@@ -80,7 +83,8 @@ def all_leaves(iterable: Iterable[Any], is_leaf: IsLeaf = None) -> bool:
         A Python bool; True for no items. None counts as a container.
 
     Example:
-        >>> all_leaves([1, "x"]), all_leaves([1, (2,)])
+        >>> from numlift import tree
+        >>> tree.all_leaves([1, "x"]), tree.all_leaves([1, (2,)])
         (True, False)
     """
     if is_leaf is None:
@@ -102,7 +106,8 @@ def is_tree_node(kind: type) -> bool:
         A Python bool. Subclasses of containers are leaves, unless registered, or namedtuples.
 
     Example:
-        >>> is_tree_node(dict), is_tree_node(int)
+        >>> from numlift import tree
+        >>> tree.is_tree_node(dict), tree.is_tree_node(int)
         (True, False)
     """
     if registry.is_node(kind) or kind is type(None):
@@ -125,7 +130,8 @@ def flatten_one_level(tree: Any) -> tuple[Any, Any]:
         TreeError: `tree` is a leaf.
 
     Example:
-        >>> flatten_one_level({"b": 1, "a": (2, 3)})
+        >>> from numlift import tree
+        >>> tree.flatten_one_level({"b": 1, "a": (2, 3)})
         (((2, 3), 1), ('a', 'b'))
     """
     found = registry.flatten_one_level(tree)
@@ -147,7 +153,8 @@ def flatten_one_level_with_keys(tree: Any) -> tuple[Any, Any]:
         TreeError: `tree` is a leaf.
 
     Example:
-        >>> flatten_one_level_with_keys([5, 6])[0]
+        >>> from numlift import tree
+        >>> tree.flatten_one_level_with_keys([5, 6])[0]
         [(SequenceKey(idx=0), 5), (SequenceKey(idx=1), 6)]
     """
     found = registry.flatten_one_level_with_keys(tree)
@@ -177,7 +184,8 @@ def is_leaf(x: Any) -> bool:
         A Python bool. A class that is not registered is a leaf, whatever it holds.
 
     Example:
-        >>> is_leaf(1.0), is_leaf([1.0]), is_leaf(None)
+        >>> from numlift import tree
+        >>> tree.is_leaf(1.0), tree.is_leaf([1.0]), tree.is_leaf(None)
         (True, False, False)
     """
     return _pytree.all_leaves(registry, (x,))
