@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import collections
+import importlib
+import pathlib
 
 import numpy
 import pytest
@@ -75,3 +77,19 @@ def test_one_level() -> None:
     for function in (one, with_keys):
         with pytest.raises(errors.TreeError, match="is a leaf"):
             function(5)
+
+
+PAGES = pathlib.Path(__file__).parents[1] / "docs" / "reference"
+
+
+@pytest.mark.parametrize("page", [p.stem for p in PAGES.glob("*.md")])
+def test_only_public_names_are_shown(page: str) -> None:
+    """What completion offers is `__all__`."""
+    if page in ("numlift", "config"):  # a module with lazy names, and an object
+        shown = dir(nl)
+        assert "random" in shown and not {"Any", "importlib", "core", "ops"} & set(shown)
+        return
+    module = importlib.import_module(f"numlift.{page}")
+    shown = {name for name in dir(module) if name[0] != "_"} - {"annotations"}
+    assert shown <= set(module.__all__)
+    assert all(hasattr(module, name) for name in module.__all__)

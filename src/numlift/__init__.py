@@ -110,6 +110,17 @@ _LAZY = (
 )
 _LAZY_NAMES = {"lift": "lifting"}
 """Public name -> the submodule that is imported when it is first used."""
+_MESHES = "not there yet; `jit` with arrays on a mesh of devices runs on all of them"
+_LEFT_OUT = {
+    "scipy": "not there yet; SciPy's own functions take Numlift arrays: `import scipy`",
+    "image": "not there yet; `numpy.interp` and `lax.conv_general_dilated` are there",
+    "profiler": "not there yet",
+    "ffi": "not there yet; `nl.pure_callback` calls Python",
+    "shard_map": _MESHES,
+    "pmap": _MESHES,
+    "distributed": "not there yet: programs run on the devices of one machine",
+}
+"""Names that users of JAX may look for, and why they are not here."""
 
 
 def __getattr__(name: str) -> Any:
@@ -118,11 +129,11 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f".{name}", __name__)
     if name in _LAZY_NAMES:
         return getattr(importlib.import_module(f".{_LAZY_NAMES[name]}", __name__), name)
-    raise AttributeError(f"module 'numlift' has no attribute {name!r}")
+    raise errors.missing_name(__name__, name, __dir__(), _LEFT_OUT.get(name))
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY, *_LAZY_NAMES})
+    return sorted({*__all__, *_LAZY, *_LAZY_NAMES})
 
 
 __all__ = [

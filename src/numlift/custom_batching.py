@@ -57,3 +57,7 @@ def sequential_vmap(f: Callable[..., Any]) -> custom_vmap:
 
 
 __all__ = ["custom_vmap", "sequential_vmap"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

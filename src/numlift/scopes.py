@@ -554,3 +554,7 @@ __all__ = [
     "transfer_guard_device_to_host",
     "transfer_guard_host_to_device",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -37,3 +37,7 @@ Shape = Sequence[int]
 """A shape."""
 
 __all__ = ["Array", "ArrayLike", "DTypeLike", "Shape", "SupportsDType"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

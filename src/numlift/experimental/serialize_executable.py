@@ -242,3 +242,7 @@ def _sharding_from_json(data: dict[str, Any], known: dict[int, Device]) -> Shard
 
 
 __all__ = ["deserialize_and_load", "serialize"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

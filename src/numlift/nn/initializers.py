@@ -478,3 +478,7 @@ __all__ = [
     "xavier_uniform",
     "zeros",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -4,6 +4,8 @@
 # fmt: off
 from __future__ import annotations
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
 from .. import errors as _errors
 from . import (
     arithmetic,
@@ -33,6 +35,7 @@ from . import (
     interpolation,
     iteration,
     joining,
+    left_out as _left_out,
     linalg,
     logic,
     manipulation,
@@ -294,3 +297,13 @@ __all__ += text.__all__
 _errors.name_calls(
     __path__[0], (*__all__, *linalg.__all__, *fft.__all__, *emath.__all__)
 )
+
+
+if not _TYPE_CHECKING:  # which would take all names to be there
+
+    def __getattr__(name: str) -> object:
+        raise _left_out.missing(name, __all__)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

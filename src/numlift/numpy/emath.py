@@ -304,3 +304,7 @@ def arctanh(x: Any) -> Any:
 
 
 __all__ = ["arccos", "arcsin", "arctanh", "log", "log10", "log2", "logn", "power", "sqrt"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

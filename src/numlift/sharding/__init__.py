@@ -44,3 +44,7 @@ __all__ = [
     "use_abstract_mesh",
     "use_mesh",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -34,7 +34,7 @@ from .nodes import (
     SequenceKey,
     child_keys,
     default_registry,
-    raw_flatten,
+    raw_flatten,  # noqa: F401  (for the package, not public)
     register_dataclass,
     register_pytree_node,
     register_pytree_node_class,
@@ -99,7 +99,6 @@ __all__ = [
     "map",
     "map_with_path",
     "prefix_errors",
-    "raw_flatten",
     "reduce",
     "reduce_associative",
     "register_dataclass",
@@ -130,3 +129,7 @@ __all__ = [
     "treedef_tuple",
     "unflatten",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
