@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 import numlift.numpy  # noqa: F401  (installs the operators)
-from numlift import errors, grad, hessian
+from numlift import errors, grad, hessian, lax
 from numlift.core.tracing import apply
-from numlift.lax import reductions as lax
 from numlift.structural.arith import add, mul
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from numlift import lax
 from numlift.core.tracing import apply
-from numlift.lax import reductions as lax
 from numlift.structural.arith import add, mul
 
 from . import COMPLEX, FLOATS, INTS, SMALL_INTS, Sample
