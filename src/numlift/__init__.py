@@ -129,7 +129,7 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f".{name}", __name__)
     if name in _LAZY_NAMES:
         return getattr(importlib.import_module(f".{_LAZY_NAMES[name]}", __name__), name)
-    raise errors.missing_name(__name__, name, __dir__(), _LEFT_OUT.get(name))
+    raise errors.missing_name(__name__, name, _LEFT_OUT.get(name))
 
 
 def __dir__() -> list[str]:

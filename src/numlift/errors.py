@@ -7,6 +7,7 @@ NumPy (or Python) raises for the same mistake, so existing ``except`` clauses ke
 from __future__ import annotations
 
 import difflib
+import functools
 import linecache
 import os
 import sys
@@ -396,29 +397,33 @@ def _called() -> str | None:
     return None
 
 
-def missing_name(
-    module: str, name: str, names: Iterable[str], reason: str | None = None
-) -> AttributeError:
+@functools.lru_cache(256)
+def _near(module: str, name: str) -> list[str]:
+    """Similar public names; kept, because libraries ask for the same names again and again."""
+    return difflib.get_close_matches(name, dir(sys.modules[module]))
+
+
+def missing_name(module: str, name: str, reason: str | None = None) -> AttributeError:
     """The error for a name that a public module does not have.
 
     Args:
         module: its name.
         name: what was asked for.
-        names: the public names there are.
         reason: why this one is left out, if it is on purpose.
 
     Returns:
         The error, to be raised.
 
     Example:
-        >>> print(missing_name("numlift", "gradd", ["grad", "jit"]))
-        module 'numlift' has no attribute 'gradd'. Try: grad
+        >>> from numlift.errors import missing_name
+        >>> print(missing_name("numlift.numpy", "linspcae"))
+        module 'numlift.numpy' has no attribute 'linspcae'. Try: linspace
     """
     text = f"module {module!r} has no attribute {name!r}"
     if reason is not None:
         return AttributeError(f"{text}: {reason}")
     # Python and libraries look for names such as `__wrapped__` and expect a cheap no.
-    near = [] if name.startswith("_") else difflib.get_close_matches(name, names)
+    near = [] if name.startswith("_") else _near(module, name)
     return AttributeError(f"{text}. Try: {' or '.join(near)}" if near else text)
 
 

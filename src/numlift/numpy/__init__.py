@@ -302,7 +302,7 @@ _errors.name_calls(
 if not _TYPE_CHECKING:  # which would take all names to be there
 
     def __getattr__(name: str) -> object:
-        raise _left_out.missing(name, __all__)
+        raise _left_out.missing(name)
 
 
 def __dir__() -> list[str]:

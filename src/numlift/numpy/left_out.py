@@ -64,17 +64,16 @@ LEFT_OUT: dict[str, dict[str, str]] = {
 """NumPy's namespaces and classes -> a name that is left out -> why."""
 
 
-def missing(name: str, names: list[str]) -> AttributeError:
+def missing(name: str) -> AttributeError:
     """The error for a name that `numlift.numpy` does not have.
 
     Args:
         name: what was asked for.
-        names: the public names there are.
     """
     reason = LEFT_OUT["numpy"].get(name)
     if reason is None and name in PLATFORM:
         reason = _LONG
-    return errors.missing_name("numlift.numpy", name, names, reason)
+    return errors.missing_name("numlift.numpy", name, reason)
 
 
 __all__: list[str] = []
