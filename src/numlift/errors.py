@@ -6,7 +6,6 @@ NumPy (or Python) raises for the same mistake, so existing ``except`` clauses ke
 
 from __future__ import annotations
 
-import difflib
 import functools
 import linecache
 import os
@@ -397,10 +396,17 @@ def _called() -> str | None:
     return None
 
 
+def near_names(name: str, names: Iterable[str]) -> list[str]:
+    """Those of `names` that are written similarly, the most similar one first."""
+    import difflib  # only where an error is explained: it takes 5 ms to import
+
+    return difflib.get_close_matches(name, list(names))
+
+
 @functools.lru_cache(256)
 def _near(module: str, name: str) -> list[str]:
     """Similar public names; kept, because libraries ask for the same names again and again."""
-    return difflib.get_close_matches(name, dir(sys.modules[module]))
+    return near_names(name, dir(sys.modules[module]))
 
 
 def missing_name(module: str, name: str, reason: str | None = None) -> AttributeError:
@@ -416,8 +422,8 @@ def missing_name(module: str, name: str, reason: str | None = None) -> Attribute
 
     Example:
         >>> from numlift.errors import missing_name
-        >>> print(missing_name("numlift.numpy", "linspcae"))
-        module 'numlift.numpy' has no attribute 'linspcae'. Try: linspace
+        >>> print(missing_name("numlift.numpy", "cumsumm"))
+        module 'numlift.numpy' has no attribute 'cumsumm'. Try: cumsum or nancumsum or sum
     """
     text = f"module {module!r} has no attribute {name!r}"
     if reason is not None:

@@ -7,7 +7,6 @@ make arrays when called.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from typing import Any
 
@@ -144,7 +143,7 @@ def dtype_short_name(dtype: Any) -> str:
 def unsupported(dtype: Any) -> errors.DTypeError:
     """The error for a dtype that arrays cannot have."""
     name = getattr(dtype, "name", None) or repr(dtype)
-    near = difflib.get_close_matches(dtype, DTYPES) if isinstance(dtype, str) else []
+    near = errors.near_names(dtype, DTYPES) if isinstance(dtype, str) else []
     hint = "convert with x.astype(...) in NumPy first, to one of " + ", ".join(DTYPES)
     if near:
         hint = " or ".join(map(repr, near))

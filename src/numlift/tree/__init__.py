@@ -34,7 +34,7 @@ from .nodes import (
     SequenceKey,
     child_keys,
     default_registry,
-    raw_flatten,  # noqa: F401  (for the package, not public)
+    raw_flatten,  # for the package, not public
     register_dataclass,
     register_pytree_node,
     register_pytree_node_class,
