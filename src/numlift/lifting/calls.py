@@ -348,8 +348,11 @@ def _install() -> None:
     for name in ("neg", "pos", "abs", "invert"):
         setattr(Writable, f"__{name}__", _unary(name))
         setattr(Masked, f"__{name}__", _unary_of_masked(name))
-    Masked.__matmul__ = lambda self, other: _product("matmul", self, other)  # type: ignore
-    Masked.__rmatmul__ = lambda self, other: _product("matmul", other, self)  # type: ignore
+    for name, product in {
+        "matmul": lambda self, other: _product("matmul", self, other),
+        "rmatmul": lambda self, other: _product("matmul", other, self),
+    }.items():
+        setattr(Masked, f"__{name}__", product)
     Writable.__array_ufunc__ = _ufunc  # type: ignore[attr-defined]
     Writable.__array_function__ = _function  # type: ignore[attr-defined]
 
