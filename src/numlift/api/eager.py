@@ -119,13 +119,32 @@ def _typed_scalar(dtype: Any, data: bytes, state: config.State) -> Array:
     return as_array(np.frombuffer(data, dtype)[0])
 
 
+def kept(x: np.ndarray) -> Any:
+    """A small NumPy array as an array on a device that later calls share; large ones stay.
+
+    The same few indices come again and again, and a copy takes longer than the program that reads
+    it. Never donate the result.
+    """
+    if x.nbytes > 256 or current.get() is not EVAL or not x.dtype.isnative:
+        return x
+    if config.watch().transfer_guard_host_to_device != "allow":
+        return x
+    return _kept_array(x.dtype, x.shape, x.tobytes(), config.current())
+
+
+@lru_cache(maxsize=1024)
+def _kept_array(dtype: Any, shape: Any, data: bytes, state: config.State) -> Array:
+    return as_array(np.frombuffer(data, dtype).reshape(shape))
+
+
 def clear_caches() -> None:
     """Forget the programs of eager operations."""
     _programs.clear()
+    _kept_array.cache_clear()
     _typed_scalar.cache_clear()
 
 
 EVAL.execute = execute
 checks.append(verify)
 
-__all__ = ["clear_caches", "concrete", "execute"]
+__all__ = ["clear_caches", "concrete", "execute", "kept"]

@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import errors
 from ..api.bad_calls import explains
+from ..api.eager import kept
 from ..api.library import library
 from ..core.dims import Dim
 from ..core.dtypes import python_scalar_dtype, user_dtype
@@ -99,6 +100,8 @@ def take(
     if checked:
         _check_taken(mode, indices, size, axis)
         mode = None
+        if type(indices) is np.ndarray:
+            indices = kept(indices)
     if not checked or type(size) is Dim:
         indices = narrowed(indices, size, mode == "wrap")
     fill_value = static_scalar("take", "fill_value", fill_value)
